@@ -1,0 +1,43 @@
+# The handful of commands that a person types; `make help` lists them.
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+
+build: ## build the library, optimized, in build/release
+	@$(call build_target,release,tartan)
+
+test: ## install what is missing (Debian), build all presets, run every test
+	@tools/packages build test
+	@tests/run
+
+soak: ## the long forms of the tests: 8 and 64 workers, many more rounds
+	@tools/packages build test
+	@tests/run --soak
+
+faults: ## plant each known fault in a copy of the tree and see a test fail (some minutes)
+	@tools/packages build test
+	@tests/faults/run
+
+bench: ## the figures, against the plain loop and other libraries
+	@tools/packages build bench
+	@$(call build_target,bench,all)
+	@bench/run
+
+tidy: ## the test of the repository itself
+	@tools/tidy
+
+lint: ## clang-format on all C++ files, clang-tidy on the sources
+	@tools/packages build test lint
+	@tools/lint
+
+install: build ## install the library under PREFIX (/usr/local)
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean: ## remove everything that was built
+	@rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+build_target = { [ -f build/$(1)/build.ninja ] || cmake --preset $(1); } && cmake --build --preset $(1) --target $(2) -j $(JOBS)
+
+.PHONY: build test soak faults bench tidy lint install clean help

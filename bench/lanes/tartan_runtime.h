@@ -1,0 +1,78 @@
+#pragma once
+// What Tartan's two contenders, by strand and by value, have in common.
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <tartan/core/event_batch.h>
+#include <tartan/core/runtime.h>
+#include <thread>
+#include <utility>
+
+#include "bench/harness/report.h"
+#include "bench/harness/request.h"
+
+namespace bench {
+
+/// A runtime that starts, runs a workload and tells its counters.
+class tartan_runtime {
+ public:
+  explicit tartan_runtime(const lanes_setup& setup) : rt_{options_for(setup)}, batch_{rt_} {}
+
+  /// In the default color; needs `pin_first`.
+  template <class F>
+  void on_first_worker(F f) {
+    rt_.post(std::move(f));
+  }
+
+  template <class F>
+  void run(F start) {
+    rt_.post(std::move(start));
+    rt_.run_until_idle();
+  }
+
+  /// Feeds from a thread of its own, once the workers run.
+  template <class F>
+  void run_fed(F feed) {
+    std::atomic<bool> runs{false};
+    rt_.post([&runs] {
+      runs.store(true, std::memory_order_release);  // pairs with the feeder's wait
+      runs.notify_one();
+    });
+    std::thread feeder{[&] {
+      runs.wait(false, std::memory_order_acquire);  // pairs with the store by the first event
+      feed();
+      rt_.stop();
+    }};
+    rt_.run();
+    feeder.join();
+  }
+
+  void post_batch() {
+    rt_.post(std::move(batch_));
+    batch_.clear();
+  }
+
+  void tell(report& to) const {
+    const tartan::runtime_counters seen = rt_.counters();
+    to.add("steals", static_cast<double>(seen.steals));
+    to.add("stolen_colors", static_cast<double>(seen.stolen_colors));
+    to.add("wakes", static_cast<double>(seen.wakes));
+    to.add("sleeps", static_cast<double>(seen.sleeps));
+  }
+
+ protected:
+  static tartan::options options_for(const lanes_setup& setup) {
+    tartan::options with;
+    with.workers = setup.workers;
+    with.stealing = setup.stealing;
+    with.pin_default_color = setup.pin_first;
+    with.drain_within = std::chrono::seconds{60};
+    return with;
+  }
+
+  tartan::runtime rt_;
+  tartan::event_batch batch_;
+};
+
+}  // namespace bench

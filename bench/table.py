@@ -1,0 +1,123 @@
+"""From runs to rows: medians, ratios to the bases, and where Tartan loses."""
+
+import statistics
+
+import plan
+
+
+def number(value):
+    if value is None:
+        return ""
+    if value == 0:
+        return "0"
+    if abs(value) >= 1000:
+        return f"{value:.0f}"
+    return f"{value:.3g}"
+
+
+class results:
+    """All runs of one hold of the machine; a row is (question, contender, workers)."""
+
+    def __init__(self, runs):
+        self.by_row = {}
+        for run in runs:
+            self.by_row.setdefault((run["question"], run["contender"], run["workers"]), {})[run["round"]] = run
+
+    def rows(self, question):
+        found = [key for key in self.by_row if key[0] == question.key]
+        last = len(plan.ORDER)
+        return sorted(found, key=lambda key: (plan.ORDER.index(key[1].split("+")[0]) if key[1].split("+")[0] in plan.ORDER else last, key[1], key[2]))
+
+    def values(self, row, figure):
+        return [run[figure] for run in self.by_row.get(row, {}).values() if figure in run]
+
+    def median(self, row, figure):
+        values = self.values(row, figure)
+        return statistics.median(values) if values else None
+
+    def ratio(self, row, base, figure, more_is_better):
+        """How many times as good as the base, by round: the median."""
+        pairs = [(run[figure], self.by_row[base][n][figure]) for n, run in self.by_row[row].items()
+                 if base in self.by_row and n in self.by_row[base] and figure in run and figure in self.by_row[base][n]]
+        ratios = [mine / other if more_is_better else other / mine for mine, other in pairs if mine > 0 and other > 0]
+        return statistics.median(ratios) if ratios else None
+
+
+def cpus_used(found, row):
+    """Processor time by wall time: well below the number of workers, and somebody else had the machine, or the workers slept."""
+    used = [(run["user_s"] + run["system_s"]) / run["wall_s"] for run in found.by_row[row].values() if run.get("wall_s")]
+    return statistics.median(used) if used else None
+
+
+def lines_of(found, question, index):
+    """Rows of text for one figure of one question; the first is the head."""
+    figure, heading, more_is_better, *other = question.figures[index]
+    compared = other[0] if other else figure
+    extras = question.extras if index == len(question.figures) - 1 else ()
+    head = ["contender", "workers", heading, "min", "max", "x Asio", "x loop", "inv. switches", "CPUs used", question.sizes]
+    lines = [head + [title for _, title in extras]]
+    for row in found.rows(question):
+        values = found.values(row, figure)
+        if not values:
+            continue
+        base = found.ratio(row, (row[0], plan.BASE, row[2]), compared, more_is_better)
+        floor = found.ratio(row, (row[0], plan.FLOOR, 1), compared, more_is_better)
+        lines.append([row[1], str(row[2]), number(found.median(row, figure)), number(min(values)), number(max(values)), number(base), number(floor),
+                      number(found.median(row, "involuntary_switches")), number(cpus_used(found, row)), number(found.median(row, question.sizes))]
+                     + [number(found.median(row, name)) for name, _ in extras])
+    return lines
+
+
+def said_of(row, heading, times, other):
+    workers = f"{row[2]} worker{'s' if row[2] > 1 else ''}"
+    return f"{row[0].upper()}, {row[1]}, {workers}: {heading} {number(times)} times as good as {other}."
+
+
+def losses(found):
+    """Sentences: which rival is better than Tartan, by more than 2 %, with the same number of workers; the floor is no rival."""
+    said = []
+    for question in plan.QUESTIONS:
+        rivals = [row for row in found.rows(question) if not row[1].startswith("tartan_") and row[1] != plan.FLOOR]
+        for figure, heading, more_is_better, *other in question.figures:
+            for row in found.rows(question):
+                for rival in rivals if row[1].startswith("tartan_") and "+" not in row[1] else ():
+                    times = found.ratio(row, rival, other[0] if other else figure, more_is_better) if rival[2] == row[2] else None
+                    if times is not None and times < 0.98:
+                        said.append(said_of(row, heading, times, rival[1]))
+    return said
+
+
+def stealing(found):
+    """Sentences: what stealing brings, by round, where it was also switched off."""
+    said = []
+    for question in plan.QUESTIONS:
+        figure, heading, more_is_better, *other = question.figures[0]
+        for row in found.rows(question):
+            off = (row[0], row[1] + "+no_steal", row[2])
+            times = found.ratio(row, off, other[0] if other else figure, more_is_better) if off in found.by_row and row[2] > 1 else None
+            if times is not None:
+                said.append(said_of(row, heading, times, "without stealing"))
+    return said
+
+
+def plain_text(lines):
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return "\n".join("  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(line, widths)))
+                     for line in lines)
+
+
+def markdown(lines):
+    text = ["| " + " | ".join(line) + " |" for line in lines]
+    text.insert(1, "|---" + "|--:" * (len(lines[0]) - 1) + "|")
+    return "\n".join(text)
+
+
+def tables(found, form):
+    """Text of all questions that were run; form is plain_text or markdown."""
+    parts = []
+    for question in plan.QUESTIONS:
+        if not found.rows(question):
+            continue
+        parts.append(("### " if form is markdown else "") + question.title)
+        parts += [form(lines_of(found, question, index)) for index in range(len(question.figures))]
+    return "\n\n".join(parts)

@@ -1,0 +1,11 @@
+# cmake -Dprogram=<file> -Dexpected=<file> -P: the program must exit with 0 and print what <expected> holds, if that exists.
+execute_process(COMMAND "${program}" OUTPUT_VARIABLE output RESULT_VARIABLE result)
+if(NOT result STREQUAL "0")
+  message(FATAL_ERROR "${program} ended with ${result}\n${output}")
+endif()
+if(EXISTS "${expected}")
+  file(READ "${expected}" wanted)
+  if(NOT output STREQUAL wanted)
+    message(FATAL_ERROR "${program} printed\n${output}\nbut ${expected} says\n${wanted}")
+  endif()
+endif()

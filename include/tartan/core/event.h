@@ -1,0 +1,159 @@
+#pragma once
+/// How a callable becomes an event: one cache line. Library code; programs use post.h.
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <source_location>
+#include <tartan/core/color.h>
+#include <type_traits>
+#include <utility>
+
+namespace tartan::detail {
+
+/// Where an event comes from; a scheduling policy may treat them differently (the papers' do).
+enum class origin : std::uint8_t { post, io, timer, signal };
+
+/// What a programmer or a policy knows about a handler; lies in the event's storage if `event_ops::hinted`.
+struct handler_hints {
+  std::uint32_t cost_ns = 0;   ///< usual time of the handler; 0: not told
+  std::uint16_t penalty = 1;   ///< Mely, section III.C: cost / penalty is what a thief sees
+  std::uint8_t priority = 0;   ///< higher goes first, between colors only
+};
+
+struct event;
+
+/// What is the same for all events of one callable type: a constant, so that an event needs one pointer for it.
+struct event_ops {
+  void (*run)(event&);            ///< calls the callable, then destroys it, also if it throws
+  void (*drop)(event&) noexcept;  ///< destroys the callable without a call
+  origin from = origin::post;
+  bool pooled = true;   ///< the runtime frees the event's memory after run or drop; else its maker does
+  bool hinted = false;  ///< the storage starts with handler_hints
+};
+
+/// One pending callable. 64 bytes, on a cache line of its own.
+///
+/// Lifetime: from make to run or drop. An event that is not pooled (a coroutine's) is not touched after run or drop was entered.
+struct alignas(64) event {
+  static constexpr std::size_t capacity_bytes = 40;
+
+  event* next = nullptr;
+  const event_ops* ops = nullptr;
+  std::source_location site;
+  alignas(8) std::byte storage[capacity_bytes];
+};
+static_assert(sizeof(event) == 64);
+
+class runtime_state;
+
+/// What the library knows about the thread that it stands on: set while a thread works for a runtime, else null.
+struct thread_context {
+  color running{};               ///< color of the running event
+  std::source_location site;     ///< post site of the running event
+  std::uint32_t inline_left = 0; ///< operations that may still complete at once in this event (contract 12)
+  bool in_event = false;
+  runtime_state* owner = nullptr;///< the runtime that the thread works for
+};
+
+extern constinit thread_local thread_context* here;
+
+/// The same, for coroutines: a compiler may keep the address of a thread-local across a suspension.
+[[nodiscard]] thread_context* here_now() noexcept;
+
+void free_event(runtime_state& rt, event& e) noexcept;
+
+/// Memory for one event.
+///
+/// Cost: no atomic in an event of this runtime; elsewhere one read-modify-write.
+[[nodiscard]] event* new_event(runtime_state& rt);
+
+template <class F>
+inline constexpr bool fits_event =
+    sizeof(F) <= event::capacity_bytes && alignof(F) <= 8 && std::is_nothrow_move_constructible_v<F>;
+
+template <class F, bool InPlace = fits_event<F>>
+struct callable_ops {
+  static F& callable(event& e) noexcept {
+    if constexpr (InPlace) {
+      return *std::launder(reinterpret_cast<F*>(e.storage));
+    } else {
+      return **std::launder(reinterpret_cast<F**>(e.storage));
+    }
+  }
+  static void drop(event& e) noexcept {
+    if constexpr (InPlace) {
+      callable(e).~F();
+    } else {
+      delete &callable(e);
+    }
+  }
+  static void run(event& e) {
+    struct at_end {
+      event& e;
+      ~at_end() { drop(e); }
+    } end{e};
+    callable(e)();
+  }
+  static constexpr event_ops ops{&run, &drop, origin::post, true, false};
+};
+
+/// Puts a callable into an event's storage.
+template <class F>
+void fill_event(event& e, F&& f, std::source_location site) {
+  using callable = std::decay_t<F>;
+  static_assert(std::is_invocable_v<callable&>, "an event's callable takes no argument");
+  if constexpr (fits_event<callable>) {
+    ::new (static_cast<void*>(e.storage)) callable(std::forward<F>(f));
+  } else {
+    ::new (static_cast<void*>(e.storage)) callable*(new callable(std::forward<F>(f)));
+  }
+  e.ops = &callable_ops<callable>::ops;
+  e.site = site;
+}
+
+/// A new event that holds the callable.
+///
+/// Errors: std::bad_alloc, and what the callable's constructor throws; then nothing is leaked.
+template <class F>
+[[nodiscard]] event* make_event(runtime_state& rt, F&& f, std::source_location site) {
+  event* e = new_event(rt);
+  if constexpr (std::is_nothrow_constructible_v<std::decay_t<F>, F> && fits_event<std::decay_t<F>>) {
+    fill_event(*e, std::forward<F>(f), site);
+  } else {
+    try {
+      fill_event(*e, std::forward<F>(f), site);
+    } catch (...) {
+      free_event(rt, *e);
+      throw;
+    }
+  }
+  return e;
+}
+
+/// An event on its way to a color.
+struct addressed_event {
+  color where;
+  event* what;
+};
+
+struct strand_state;
+struct strand_access;
+[[nodiscard]] runtime_state& runtime_of(strand_state& s) noexcept;
+[[noreturn]] void moved_from_strand(std::source_location site) noexcept;
+
+/// Hands an event to the runtime; from any thread.
+///
+/// Errors: false, and the event is destroyed, if the runtime was stopped and the caller is a foreign thread, or was drained.
+bool submit(runtime_state& rt, color c, event& e) noexcept;
+bool submit(strand_state& s, event& e) noexcept;
+
+/// The same for what an event, an operation or a blocking job completes with: goes on after stop.
+bool submit_completion(runtime_state& rt, color c, event& e) noexcept;
+
+/// The runtime whose event runs on this thread; null outside.
+[[nodiscard]] runtime_state* current_runtime() noexcept;
+/// The same; ends the program, naming the function that was called, outside of any event.
+[[nodiscard]] runtime_state& required_runtime(const char* function, std::source_location site) noexcept;
+
+}  // namespace tartan::detail

@@ -1,0 +1,45 @@
+#pragma once
+/// Many posts in one call.
+
+#include <cstddef>
+#include <source_location>
+#include <tartan/core/color.h>
+#include <tartan/core/event.h>
+#include <tartan/core/runtime.h>
+#include <vector>
+
+namespace tartan {
+
+/// Events collected to be posted together, in order.
+///
+/// Threads: one at a time. Lifetime: must not outlive its runtime; events that were never posted are destroyed with it.
+/// Limits: memory.
+class event_batch {
+ public:
+  explicit event_batch(runtime& rt) noexcept : state_{&rt.state()} {}
+  event_batch(event_batch&& other) noexcept : state_{other.state_}, items_{std::move(other.items_)} { other.items_.clear(); }
+  event_batch& operator=(event_batch&&) = delete;
+  ~event_batch() { clear(); }
+
+  /// Adds a callable.
+  template <class F>
+  void add(color c, F&& f, std::source_location site = std::source_location::current()) {
+    items_.reserve(items_.size() + 1 > items_.capacity() ? 2 * items_.size() + 16 : 0);
+    items_.push_back({c, detail::make_event(*state_, std::forward<F>(f), site)});
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
+
+  /// Destroys what was not posted.
+  void clear() noexcept;
+
+ private:
+  friend class runtime;
+  using item = detail::addressed_event;
+
+  detail::runtime_state* state_;
+  std::vector<item> items_;
+};
+
+}  // namespace tartan

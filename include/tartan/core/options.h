@@ -1,0 +1,82 @@
+#pragma once
+/// How a runtime is set up.
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <tartan/core/color.h>
+
+namespace tartan {
+
+/// An exception that left an event, and where the event came from.
+struct escaped_exception {
+  std::exception_ptr exception;
+  color in;
+  std::string name;  ///< of the color, if it has one
+  std::source_location post_site;
+};
+
+/// A handler that has been running for too long.
+struct stalled_handler {
+  unsigned worker = 0;
+  color in;
+  std::string name;  ///< of the color, if it has one
+  std::source_location post_site;
+  std::chrono::nanoseconds running_for{};
+  std::size_t colors_waiting = 0;  ///< runnable colors that the worker holds meanwhile
+};
+
+namespace detail {
+class poller;
+}
+
+/// Settings of a runtime; all have a default that suits a server.
+struct options {
+  /// Number of workers; 0: as many as CPUs that the process may use (affinity and cgroup quota, rounded up). Limit: 1024.
+  unsigned workers = 0;
+
+  /// Binds each worker to one of the CPUs of the process's affinity mask; the thread of the first run stays bound.
+  bool bind_workers = false;
+
+  /// Runs the default color on worker 0 only, the thread that called run(): for thread-affine libraries.
+  bool pin_default_color = false;
+
+  /// Events of one color that a worker runs before it looks at other colors. Limit: 1 to 65536.
+  unsigned batch = 16;
+
+  /// Lets idle workers take colors from busy ones. Off: only for measurements; contract 7 does not hold then.
+  bool stealing = true;
+
+  /// Threads that run blocking jobs, at most; started when needed.
+  unsigned blocking_threads = 16;
+
+  /// Blocking jobs that wait for a thread, at most; beyond it a callback gets errc::busy and a coroutine waits.
+  std::size_t blocking_queue = 1024;
+
+  /// Time that run() gives what is left after stop(), before it is destroyed.
+  std::chrono::nanoseconds drain_within = std::chrono::seconds{10};
+
+  /// A handler that runs longer is reported; zero: never.
+  std::chrono::nanoseconds stall_after = std::chrono::milliseconds{250};
+
+  /// Gets the reports of stalled handlers, on a thread of the runtime's; empty: one line on stderr each.
+  std::function<void(const stalled_handler&)> on_stall{};
+
+  /// Gets an exception that left an event, in the event's color and on its worker. If it returns, just that event is
+  /// destroyed and the runtime goes on. Empty: the program ends with color and post site in the message.
+  std::function<void(const escaped_exception&)> on_exception{};
+
+  /// Called on each worker's thread with its number, before its first event and after its last one. For worker 0 that is the thread
+  /// of the first run, and the thread that destroys the runtime.
+  std::function<void(unsigned)> on_worker_start{};
+  std::function<void(unsigned)> on_worker_stop{};
+
+  /// The source of time and of sleep; null: the real one. For tests: see tests/virtual_time.h.
+  detail::poller* poller = nullptr;
+};
+
+}  // namespace tartan

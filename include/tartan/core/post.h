@@ -1,0 +1,88 @@
+#pragma once
+/// Posting from within an event: into the runtime that runs it.
+
+#include <source_location>
+#include <tartan/core/color.h>
+#include <tartan/core/event.h>
+#include <tartan/core/runtime.h>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace tartan {
+
+/// The color of the running event; the default color outside of events.
+///
+/// Cost: two loads.
+[[nodiscard]] inline color current_color() noexcept {
+  const detail::thread_context* context = detail::here_now();
+  return context != nullptr ? context->running : color{};
+}
+
+/// Whether the calling thread is inside an event.
+[[nodiscard]] inline bool in_event() noexcept {
+  const detail::thread_context* context = detail::here_now();
+  return context != nullptr && context->in_event;
+}
+
+/// Hands a callable to the runtime of the running event; without a color, in the default color (contract 5).
+///
+/// Errors: outside of an event the program ends with a message that names runtime::post.
+template <class F>
+bool post(color c, F&& f, std::source_location site = std::source_location::current()) {
+  detail::runtime_state& rt = detail::required_runtime("tartan::post", site);
+  return detail::submit(rt, c, *detail::make_event(rt, std::forward<F>(f), site));
+}
+template <class F>
+  requires(!std::is_same_v<std::decay_t<F>, color>)
+bool post(F&& f, std::source_location site = std::source_location::current()) {
+  return post(color{}, std::forward<F>(f), site);
+}
+
+/// Calls at once if the running event has this color, else posts.
+///
+/// Gives true if it was called or posted. An exception of a call at once reaches the caller.
+template <class F>
+bool dispatch(color c, F&& f, std::source_location site = std::source_location::current()) {
+  if (in_event() && current_color() == c && c != color::unordered) {
+    std::forward<F>(f)();
+    return true;
+  }
+  return post(c, std::forward<F>(f), site);
+}
+
+/// A callback that brings its own color along: calling it posts it there, with its arguments.
+///
+/// Threads: callable from any event. Source: libasync-smp, section 3 (cwrap).
+template <class F>
+class bound {
+ public:
+  bound(color c, F f, std::source_location site) : color_{c}, f_{std::move(f)}, site_{site} {}
+
+  [[nodiscard]] color where() const noexcept { return color_; }
+
+  template <class... Args>
+    requires std::is_invocable_v<F&, std::decay_t<Args>...>
+  void operator()(Args&&... args) const& {
+    post(color_, [f = f_, ... kept = std::decay_t<Args>(std::forward<Args>(args))]() mutable { f(std::move(kept)...); }, site_);
+  }
+  template <class... Args>
+    requires std::is_invocable_v<F&, std::decay_t<Args>...>
+  void operator()(Args&&... args) && {
+    post(color_, [f = std::move(f_), ... kept = std::decay_t<Args>(std::forward<Args>(args))]() mutable { f(std::move(kept)...); },
+         site_);
+  }
+
+ private:
+  color color_;
+  F f_;
+  std::source_location site_;
+};
+
+/// Makes a callback that runs in a color, whoever calls it (contract 5); the binder's place is its post site.
+template <class F>
+[[nodiscard]] auto bind(color c, F&& f, std::source_location site = std::source_location::current()) {
+  return bound<std::decay_t<F>>{c, std::forward<F>(f), site};
+}
+
+}  // namespace tartan

@@ -1,0 +1,139 @@
+#pragma once
+/// The runtime: workers that run events, same color in order, different colors in parallel.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <tartan/core/color.h>
+#include <tartan/core/event.h>
+#include <tartan/core/options.h>
+
+namespace tartan {
+
+class event_batch;
+class strand;
+
+namespace detail {
+struct placed_color;
+}
+
+/// How a drain ended.
+struct drained {
+  bool complete = true;            ///< nothing was left
+  std::size_t destroyed = 0;       ///< events and coroutines that were destroyed without being run
+};
+
+/// Sums over all workers since the runtime was made; exact while it does not run.
+struct runtime_counters {
+  std::uint64_t events = 0;        ///< events run
+  std::uint64_t turns = 0;         ///< batches of one color
+  std::uint64_t steals = 0;        ///< successful visits to another worker
+  std::uint64_t stolen_colors = 0; ///< color queues that moved
+  std::uint64_t wakes = 0;         ///< sleeping workers woken
+  std::uint64_t sleeps = 0;        ///< times a worker went to sleep
+};
+
+/// Runs events on one thread per CPU.
+///
+/// Lifetime: starts no thread before run(). Its destructor drains with no time at all: what is left is destroyed, not run.
+/// Limits: events are bounded by memory; workers by 1024.
+class runtime {
+ public:
+  /// Errors: std::invalid_argument for an option out of its range; std::system_error if the system refuses a resource.
+  explicit runtime(options with = {});
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+  ~runtime();
+
+  /// Hands a callable to the runtime, to be run in a color; without one, in the default color.
+  ///
+  /// Threads: any, at any time, also before run().
+  /// Errors: false, and the callable is destroyed here, after stop() from a foreign thread. std::bad_alloc.
+  /// Order: posts to one color by one thread, or ordered by happens-before, run in that order.
+  /// Cost: no allocation for a callable of up to 40 bytes; no lock, read-modify-write or system call for a post to the running color.
+  /// Source: libasync-smp, section 3 (cpucb with a color).
+  template <class F>
+  bool post(color c, F&& f, std::source_location site = std::source_location::current()) {
+    return detail::submit(*state_, c, *detail::make_event(*state_, std::forward<F>(f), site));
+  }
+  template <class F>
+  bool post(F&& f, std::source_location site = std::source_location::current()) {
+    return post(color{}, std::forward<F>(f), site);
+  }
+
+  /// Starts a coroutine, in the default color or in `c`: tartan::spawn and tartan::spawn_in with this runtime, in spawn.h.
+  ///
+  /// Threads: any, at any time, also before run().
+  template <class F>
+  auto spawn(F&& f, std::source_location site = std::source_location::current());
+  template <class F, class A>
+  auto spawn(F&& f, A&& a, std::source_location site = std::source_location::current());
+  template <class F, class A, class B>
+  auto spawn(F&& f, A&& a, B&& b, std::source_location site = std::source_location::current());
+  template <class F, class A, class B, class C>
+  auto spawn(F&& f, A&& a, B&& b, C&& c, std::source_location site = std::source_location::current());
+  template <class F, class... Args>
+  auto spawn_in(detail::placed_color c, F&& f, Args&&... args);
+
+  /// Posts everything in the batch, in its order; from an event, with one look at who sleeps instead of one for each.
+  bool post(event_batch&& batch);
+
+  /// Runs events, as worker 0, until stop(); then gives what is left `options.drain_within` and destroys the rest.
+  ///
+  /// Threads: one at a time; not from an event. Starts the other workers.
+  /// Errors: 0 if everything that was posted has run, else 1.
+  int run(std::source_location site = std::source_location::current());
+
+  /// Runs until no event, operation, timer or blocking job is left, or until stop().
+  void run_until_idle(std::source_location site = std::source_location::current());
+
+  /// Runs, waiting if need be, for this long, or until stop(); zero: only what is ready.
+  ///
+  /// Gives the number of events run.
+  std::uint64_t run_for(std::chrono::nanoseconds duration, std::source_location site = std::source_location::current());
+
+  /// Asks run() to return: foreign posts are refused from now on, waits and timers complete with `canceled`.
+  ///
+  /// Threads: any, and signal handlers through stop_on.
+  void stop() noexcept;
+  [[nodiscard]] bool stopped() const noexcept;
+
+  /// Stops at one of these signals; a second one exits at once with status 128 + signal.
+  ///
+  /// Errors: std::system_error. One runtime at a time: another one's call ends the program with a message.
+  void stop_on(std::initializer_list<int> signals);
+
+  /// Stops, and runs until nothing is left or the time has passed; what remains is destroyed here, never run, and counted.
+  ///
+  /// Waits for blocking jobs that are running; if they last longer than the time and `drain_within` together, ends the program with a report.
+  /// Threads: not while another thread runs this runtime; not from an event.
+  drained drain(std::chrono::nanoseconds within, std::source_location site = std::source_location::current());
+
+  /// A descriptor that is readable while run_for(0) would find something to do: for another event loop.
+  ///
+  /// Lifetime: the runtime's; do not read or close it.
+  /// Errors: std::system_error.
+  [[nodiscard]] int descriptor();
+
+  [[nodiscard]] unsigned workers() const noexcept;
+  [[nodiscard]] runtime_counters counters() const noexcept;
+
+  /// Gives a color a name that reports show. Strands bring their own.
+  void name(color c, std::string_view name);
+  [[nodiscard]] std::string name_of(color c) const;
+
+  /// The time by the runtime's clock: monotonic, or a test's.
+  [[nodiscard]] std::chrono::steady_clock::time_point now() const noexcept;
+
+  [[nodiscard]] detail::runtime_state& state() noexcept { return *state_; }
+
+ private:
+  std::unique_ptr<detail::runtime_state> state_;
+};
+
+}  // namespace tartan

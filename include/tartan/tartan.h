@@ -1,0 +1,30 @@
+#pragma once
+/// The everyday headers: events, colors, coroutines and time.
+
+#include <tartan/core/await_blocking.h>
+#include <tartan/core/blocking.h>
+#include <tartan/core/channel.h>
+#include <tartan/core/color.h>
+#include <tartan/core/event_batch.h>
+#include <tartan/core/in.h>
+#include <tartan/core/join_handle.h>
+#include <tartan/core/on.h>
+#include <tartan/core/options.h>
+#include <tartan/core/per_worker.h>
+#include <tartan/core/post.h>
+#include <tartan/core/result.h>
+#include <tartan/core/runtime.h>
+#include <tartan/core/semaphore.h>
+#include <tartan/core/spawn.h>
+#include <tartan/core/stop_token.h>
+#include <tartan/core/strand.h>
+#include <tartan/core/task.h>
+#include <tartan/core/task_group.h>
+#include <tartan/core/when_all.h>
+#include <tartan/core/when_any.h>
+#include <tartan/core/yield.h>
+#include <tartan/time/interval.h>
+#include <tartan/time/post_after.h>
+#include <tartan/time/sleep.h>
+#include <tartan/time/timer.h>
+#include <tartan/time/with_timeout.h>

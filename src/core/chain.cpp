@@ -1,0 +1,162 @@
+// A coroutine needs an event each time it is resumed. One per suspension would have to be allocated, and may fail; one in every
+// frame would add a cache line to each. But of a coroutine and those that it awaits only the innermost can be suspended, so one
+// event serves them all: it is the chain's. The same event also brings a request to cancel, so that a chain that is still
+// to be canceled cannot end before: docs/design/cancellation.md.
+
+#include <tartan/core/chain.h>
+
+#include <new>
+#include <utility>
+
+#include "core/memory.h"
+#include "core/wait_word.h"
+
+namespace tartan::detail {
+
+namespace {
+
+using word = wait_word<real_memory>;
+
+word& word_in(std::byte* bytes) noexcept { return *std::launder(reinterpret_cast<word*>(bytes)); }
+const word& word_in(const std::byte* bytes) noexcept { return *std::launder(reinterpret_cast<const word*>(bytes)); }
+
+/// A color that no strand has: the numbers of strands' lines stay below bit 43.
+color color_of_its_own(const void* chain) noexcept {
+  constexpr std::uint64_t anonymous = (std::uint64_t{1} << 63) | (std::uint64_t{1} << 43);
+  return raw_color::make(anonymous | (reinterpret_cast<std::uintptr_t>(chain) >> 6));
+}
+
+}  // namespace
+
+/// What the chain's event does.
+struct chain::events {
+  static void resume(event& e) {
+    chain& c = of(e);
+    c.run(c.handle_);
+  }
+  static void cancel(event& e) {
+    chain& c = of(e);
+    const bool withdrawn = c.operation_->cancel();
+    if (word_in(c.word_).end_cancel(withdrawn) == wait_duty::resume) c.run(c.handle_);
+  }
+  static void visit(event& e) {
+    chain& c = of(e);
+    c.operation_->visit();
+    c.resume();
+  }
+  static constexpr event_ops resume_ops{&resume, &drop_event, origin::post, false, false};
+  static constexpr event_ops cancel_ops{&cancel, &drop_event, origin::post, false, false};
+  static constexpr event_ops visit_ops{&visit, &drop_event, origin::post, false, false};
+};
+
+chain::chain() noexcept {
+  static_assert(sizeof(word) == sizeof(word_) && alignof(word) <= 4);
+  ::new (static_cast<void*>(word_)) word;
+  ::new (static_cast<void*>(event_.storage)) chain*(this);
+}
+
+chain::chain(runtime_state& rt, color where, std::source_location site) noexcept : chain{} { open(rt, where, site); }
+
+void chain::open(runtime_state& rt, color where, std::source_location site) noexcept {
+  rt_ = &rt;
+  set_color(where);
+  event_.site = site;
+}
+
+void chain::set_color(color to) noexcept { where_ = to == color::unordered ? color_of_its_own(this) : to; }
+
+bool chain::post(const event_ops& ops) noexcept {
+  event_.ops = &ops;
+  return submit_completion(*rt_, where_, event_);
+}
+
+bool chain::post_new(const event_ops& ops) noexcept {
+  event_.ops = &ops;
+  return submit(*rt_, where_, event_);
+}
+
+void chain::run(std::coroutine_handle<> self) noexcept {
+  turn now;
+  turn_ = &now;
+  do {
+    now.next = {};
+    self.resume();
+    if (now.ended) return finish();
+    self = now.next;
+  } while (self);
+  // Suspended: the chain may be running elsewhere by now, or gone.
+}
+
+std::coroutine_handle<> chain::transfer_by_return(std::coroutine_handle<> to) noexcept {
+  turn_->next = to;
+  return std::noop_coroutine();
+}
+
+std::coroutine_handle<> chain::leave_color(std::coroutine_handle<> awaiter, color awaiter_color) noexcept {
+  if (awaiter) {
+    move(awaiter, awaiter_color);
+  } else {
+    turn_->ended = true;
+  }
+  return std::noop_coroutine();
+}
+
+bool chain::wait(std::coroutine_handle<> self, operation& op) noexcept {
+  handle_ = self;
+  operation_ = &op;
+  wait_duty duty = word_in(word_).wait(false);
+  if (duty == wait_duty::withdraw) {
+    if (op.cancel()) return false;
+    duty = word_in(word_).wait(true);
+  }
+  return duty == wait_duty::suspended;
+}
+
+bool take_inline() noexcept {
+  thread_context* const context = here_now();
+  if (context->inline_left == 0) return false;
+  --context->inline_left;
+  return true;
+}
+
+bool chain::at_once(std::coroutine_handle<> self) noexcept {
+  if (take_inline()) return false;
+  to_back(self);
+  return true;
+}
+
+void chain::to_back(std::coroutine_handle<> self) noexcept {
+  handle_ = self;
+  resume();
+}
+
+void chain::move(std::coroutine_handle<> self, color to) noexcept {
+  handle_ = self;
+  set_color(to);
+  resume();
+}
+
+void chain::visit(std::coroutine_handle<> self, color there, operation& op) noexcept {
+  handle_ = self;
+  operation_ = &op;
+  event_.ops = &events::visit_ops;
+  submit_completion(*rt_, there, event_);
+}
+
+void chain::resume() noexcept { post(events::resume_ops); }
+
+void chain::complete() noexcept {
+  if (word_in(word_).complete() == wait_duty::resume) resume();
+}
+
+void chain::complete_here() noexcept {
+  if (word_in(word_).complete() == wait_duty::resume) run(handle_);
+}
+
+void chain::cancel() noexcept {
+  if (word_in(word_).cancel() == wait_duty::cancel) post(events::cancel_ops);
+}
+
+bool chain::cancel_requested() const noexcept { return word_in(word_).cancel_requested(); }
+
+}  // namespace tartan::detail

@@ -1,0 +1,17 @@
+#pragma once
+/// Real time, for spinning and patience; everything that users see comes from the poller's clock.
+
+#include <time.h>
+
+#include <cstdint>
+
+namespace tartan::detail {
+
+/// CLOCK_MONOTONIC. Cost: 26 to 50 ns.
+[[nodiscard]] inline std::uint64_t real_now_ns() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace tartan::detail

@@ -1,0 +1,76 @@
+#pragma once
+/// Memory for coroutine frames, per worker and size.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/spin_lock.h"
+
+namespace tartan::detail {
+
+class runtime_state;
+
+/// Blocks of some 24 sizes. A block that is freed elsewhere than it was made stays there until a whole group of them is free;
+/// then the group goes to a depot, from where any worker takes it.
+///
+/// Limits: frames of up to 8 KB; memory is given back when the pool is destroyed.
+class frame_pool {
+ public:
+  static constexpr std::size_t largest_bytes = 8192;
+
+  explicit frame_pool(runtime_state& rt);
+  frame_pool(const frame_pool&) = delete;
+  frame_pool& operator=(const frame_pool&) = delete;
+  /// Ends the program if a frame is left.
+  ~frame_pool();
+
+  /// `bytes` is at most largest_bytes. Threads: any. Errors: std::bad_alloc.
+  [[nodiscard]] void* allocate(std::size_t bytes);
+  void release(void* block, std::size_t bytes) noexcept;
+
+  /// Blocks in use. Threads: while no worker runs.
+  [[nodiscard]] std::int64_t live() const noexcept;
+
+  static constexpr std::size_t classes = 24;
+  [[nodiscard]] static std::size_t class_of(std::size_t bytes) noexcept;
+  [[nodiscard]] static std::size_t bytes_of(std::size_t size_class) noexcept;
+  /// Blocks that flow together: about 64, fewer of the large ones.
+  [[nodiscard]] static std::uint32_t group_of(std::size_t size_class) noexcept;
+
+ private:
+  struct free_block {
+    free_block* next;
+    free_block* next_group;  ///< of the first block of a group in the depot
+  };
+  struct free_list {
+    free_block* first = nullptr;
+    free_block* spare = nullptr;  ///< a whole group, or null
+    std::uint32_t count = 0;      ///< of first
+  };
+  struct alignas(64) cache {
+    std::array<free_list, classes> lists;
+    std::int64_t live = 0;  ///< made here less freed here
+  };
+  struct alignas(64) depot {
+    spin_lock lock;
+    free_block* groups = nullptr;  ///< under lock
+    std::vector<void*> slabs;      ///< under lock
+  };
+
+  [[nodiscard]] cache* own_cache() noexcept;
+  void* take(cache& from, std::size_t size_class);
+  void put(cache& into, std::size_t size_class, void* block) noexcept;
+  void refill(free_list& list, std::size_t size_class);
+  free_block* carve(depot& into, std::size_t size_class);
+
+  runtime_state& rt_;
+  std::unique_ptr<cache[]> caches_;  ///< each worker's own
+  spin_lock outside_lock_;
+  cache outside_;                    ///< other threads', under outside_lock_
+  std::array<depot, classes> depots_;
+};
+
+}  // namespace tartan::detail

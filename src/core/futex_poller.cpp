@@ -1,0 +1,77 @@
+// A condition variable needs a lock that a signal handler must not take, and a waker that finds the sleeper already awake pays for
+// it all the same. A futex sleeps on the token itself: the kernel compares it with `asleep` under its own lock, so that a token
+// changed in between ends the sleep at once, and wake() is one system call that is safe in a signal handler.
+#include "core/futex_poller.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <string>
+#include <type_traits>
+
+#include "core/clock.h"
+#include "core/fatal.h"
+
+namespace tartan::detail {
+
+namespace {
+
+constexpr std::uint64_t ns_per_s = 1'000'000'000;
+
+// The kernel's word is the atomic's only member.
+static_assert(std::is_standard_layout_v<wake_token> && sizeof(wake_token) == sizeof(std::uint32_t));
+std::uint32_t* word_of(wake_token& token) noexcept {
+  return reinterpret_cast<std::uint32_t*>(&token);
+}
+
+// Absolute: a signal or a spurious return does not make the sleep longer.
+std::uint64_t end_of(sleep_limit limit) noexcept {
+  if (limit.at_most_ns == never_ns) return limit.until_ns;
+  const std::uint64_t now = real_now_ns();
+  const std::uint64_t patience = limit.at_most_ns < never_ns - now ? now + limit.at_most_ns : never_ns;
+  return patience < limit.until_ns ? patience : limit.until_ns;
+}
+
+[[noreturn]] void futex_failed(const char* what, int error) noexcept {
+  fatal({what, " failed with errno ", std::to_string(error), "; workers cannot sleep here"});
+}
+
+}  // namespace
+
+void futex_poller::attach(unsigned /*workers*/) {}
+
+std::uint64_t futex_poller::now_ns() noexcept {
+  return real_now_ns();
+}
+
+void futex_poller::sleep(unsigned /*worker*/, wake_token& token, sleep_limit limit) noexcept {
+  const std::uint64_t end_ns = end_of(limit);
+  const timespec end{static_cast<std::time_t>(end_ns / ns_per_s), static_cast<long>(end_ns % ns_per_s)};
+  // acquire: pairs with the waker's claim of the token
+  while (token.load(std::memory_order_acquire) == token_asleep) {
+    if (::syscall(SYS_futex, word_of(token), FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, token_asleep,
+                  end_ns == never_ns ? nullptr : &end, nullptr, FUTEX_BITSET_MATCH_ANY) == 0) {
+      continue;
+    }
+    const int error = errno;
+    if (error == ETIMEDOUT) return;
+    if (error != EINTR && error != EAGAIN) futex_failed("FUTEX_WAIT_BITSET", error);
+  }
+}
+
+void futex_poller::wake(unsigned /*worker*/, wake_token& token) noexcept {
+  const int errno_before = errno;  // a signal handler's caller may be about to read it
+  if (::syscall(SYS_futex, word_of(token), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0) < 0) {
+    futex_failed("FUTEX_WAKE", errno);
+  }
+  errno = errno_before;
+}
+
+bool futex_poller::harvest(unsigned /*worker*/) noexcept {
+  return false;
+}
+
+}  // namespace tartan::detail

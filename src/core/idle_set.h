@@ -1,0 +1,179 @@
+#pragma once
+/// Who sleeps, who searches, and who is to be woken. See docs/design/idle-set.md.
+///
+/// A wake-up costs the waker 2 to 13 us, so one per post is out of the question; a lost one costs everything. Hence: a poster only
+/// reads one word that hardly ever changes; while a worker searches on account of a wake-up nobody wakes another, and it wakes the next.
+
+#include <cstdint>
+#include <memory>
+
+#include "core/memory.h"
+
+namespace tartan::detail {
+
+/// The idle set's word, taken apart.
+struct idle_view {
+  std::uint64_t word;
+
+  static constexpr std::uint64_t one_sleeping = 1;
+  static constexpr std::uint64_t watching_bit = std::uint64_t{1} << 16;
+  static constexpr std::uint64_t paused_bit = std::uint64_t{1} << 17;
+  static constexpr std::uint64_t forked_bit = std::uint64_t{1} << 18;
+  static constexpr std::uint64_t one_searching = std::uint64_t{1} << 24;
+  /// Counts every end of a rest, so that "all sleep, as they did before" cannot be mistaken. On top: it may wrap around.
+  static constexpr std::uint64_t one_end = std::uint64_t{1} << 40;
+
+  [[nodiscard]] unsigned sleeping() const noexcept { return static_cast<unsigned>(word & 0xffff); }
+  /// At most the true number, never more: a waker counts the search of whom it wakes after it has claimed him, and by then
+  /// that search may be over. So the field can be -1 for a moment; flags lie below it, and what lies above only counts ends.
+  [[nodiscard]] int searching_or_owed() const noexcept { return static_cast<std::int16_t>((word >> 24) & 0xffff); }
+  [[nodiscard]] unsigned searching() const noexcept {
+    const int counted = searching_or_owed();
+    return counted > 0 ? static_cast<unsigned>(counted) : 0;
+  }
+  [[nodiscard]] bool watching() const noexcept { return (word & watching_bit) != 0; }
+  [[nodiscard]] bool paused() const noexcept { return (word & paused_bit) != 0; }
+  [[nodiscard]] bool forked() const noexcept { return (word & forked_bit) != 0; }
+  /// Nothing for a poster to do: nobody sleeps, and the runtime runs.
+  [[nodiscard]] bool quiet() const noexcept { return (word & (0xffff | paused_bit | forked_bit)) == 0; }
+};
+
+/// Counts and tokens of all workers.
+template <class Memory>
+class idle_set {
+ public:
+  using token = typename Memory::template atomic<std::uint32_t>;
+  enum : std::uint32_t { awake = 0, asleep = 1, woken = 2 };
+  static constexpr unsigned nobody = ~0u;
+
+  explicit idle_set(unsigned workers) : workers_{workers}, sleepers_{std::make_unique<sleeper[]>(workers)} {}
+
+  [[nodiscard]] unsigned workers() const noexcept { return workers_; }
+  [[nodiscard]] token& token_of(unsigned worker) noexcept { return sleepers_[worker].state; }
+
+  /// For posters, after publishing. covered: pairs with the heavy barrier of a worker that goes to rest.
+  [[nodiscard]] idle_view view_after_publish() const noexcept {
+    Memory::light_barrier();  // covered: pairs with the heavy barriers of rest and end_search
+    return view();
+  }
+  [[nodiscard]] idle_view view() const noexcept { return {word_.load(std::memory_order_relaxed)}; }
+  /// For who concludes from it that all sleep: before and after a look at all sources, and both must be the same.
+  [[nodiscard]] idle_view view_and_fence() const noexcept {
+    const idle_view seen{word_.load(std::memory_order_acquire)};
+    Memory::heavy_barrier();  // covered: pairs with the posters' light barrier
+    return seen;
+  }
+  [[nodiscard]] idle_view fence_and_view() const noexcept {
+    Memory::heavy_barrier();  // who took something that the look has missed had ended its rest before, and is seen to have
+    return view();
+  }
+
+  /// running -> searching.
+  void search() noexcept { word_.fetch_add(idle_view::one_searching, std::memory_order_acq_rel); }
+
+  /// searching -> running. If it gives true, this was the last searcher, every source is to be looked at again (a heavy barrier
+  /// has been passed), and another worker woken if there is more.
+  [[nodiscard]] bool end_search() noexcept {
+    const idle_view before{word_.fetch_sub(idle_view::one_searching, std::memory_order_acq_rel)};
+    if (before.searching_or_owed() > 1) return false;
+    Memory::heavy_barrier();  // covered: pairs with the light barrier of posters that left their work to a searcher
+    return true;
+  }
+
+  /// searching -> asleep. After it, every source is to be looked at before sleeping (a heavy barrier has been passed).
+  void rest(unsigned worker) noexcept {
+    word_.fetch_add(idle_view::one_sleeping - idle_view::one_searching, std::memory_order_acq_rel);
+    // release: what this worker did; pairs with the acquire of a claim
+    sleepers_[worker].state.store(asleep, std::memory_order_release);
+    Memory::heavy_barrier();  // covered: pairs with the light barrier of posters that saw nobody asleep
+  }
+
+  /// asleep -> searching, by the worker itself: woken, or found something, or its time is up. Its own step in any case, so that it
+  /// is never counted as sleeping while it runs.
+  void cancel(unsigned worker) noexcept {
+    std::uint32_t expected = asleep;
+    const bool by_itself = sleepers_[worker].state.compare_exchange_strong(expected, awake, std::memory_order_acq_rel,
+                                                                           std::memory_order_acquire);
+    if (!by_itself) sleepers_[worker].state.store(awake, std::memory_order_relaxed);
+    // The waker counts the search of whom it wakes.
+    const std::uint64_t search = by_itself ? idle_view::one_searching : 0;
+    word_.fetch_add(idle_view::one_end - idle_view::one_sleeping + search, std::memory_order_acq_rel);
+  }
+
+  /// Whether this worker sleeps, for a poster after publishing.
+  [[nodiscard]] bool is_asleep(unsigned worker) const noexcept {
+    return sleepers_[worker].state.load(std::memory_order_acquire) == asleep;
+  }
+
+  /// Claims this worker, which will be searching. Gives whether the caller must end its sleep.
+  [[nodiscard]] bool claim(unsigned worker) noexcept {
+    std::uint32_t expected = asleep;
+    // acquire: pairs with rest; release: pairs with cancel
+    if (!sleepers_[worker].state.compare_exchange_strong(expected, woken, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+      return false;
+    }
+    word_.fetch_add(idle_view::one_searching, std::memory_order_acq_rel);  // one-waker: others leave their work to it
+    return true;
+  }
+
+  /// Claims some sleeping worker unless somebody searches already. Gives its number, or nobody.
+  [[nodiscard]] unsigned claim_any() noexcept {
+    const idle_view seen = view();
+    if (seen.sleeping() == 0 || seen.searching() != 0 || seen.paused()) return nobody;
+    for (unsigned n = 0; n < workers_; ++n) {
+      if (sleepers_[n].state.load(std::memory_order_relaxed) == asleep && claim(n)) return n;
+    }
+    return nobody;  // who is counted but has no token yet looks after it has; who was claimed by others looks when it wakes
+  }
+
+  /// Whether this worker sleeps, for who has set paused: then whoever wakes it later has seen what the caller did before.
+  [[nodiscard]] bool confirm_asleep(unsigned worker) noexcept {
+    std::uint32_t expected = asleep;
+    // acq_rel: acquire pairs with rest; release pairs with the claim that comes after
+    return sleepers_[worker].state.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel, std::memory_order_relaxed);
+  }
+
+  /// Becomes the watcher, unless there is one. Threads: a worker that goes to rest with work declined.
+  [[nodiscard]] bool start_watch() noexcept {
+    return !idle_view{word_.fetch_or(idle_view::watching_bit, std::memory_order_acq_rel)}.watching();
+  }
+  void end_watch() noexcept { word_.fetch_and(~idle_view::watching_bit, std::memory_order_acq_rel); }
+
+  /// No worker is woken any more until resume(). Who does not look asleep to the caller after it sees paused after its rest().
+  void pause() noexcept {
+    word_.fetch_or(idle_view::paused_bit, std::memory_order_acq_rel);
+    Memory::light_barrier();  // pairs with the heavy barrier of rest()
+  }
+  void resume() noexcept { word_.fetch_and(~idle_view::paused_bit, std::memory_order_acq_rel); }
+  void mark_forked() noexcept { word_.fetch_or(idle_view::forked_bit, std::memory_order_acq_rel); }
+
+  /// When a sleeper will wake by itself.
+  void set_wake_at(unsigned worker, std::uint64_t at_ns) noexcept {
+    sleepers_[worker].wake_at.store(at_ns, std::memory_order_release);
+  }
+  /// The earliest of those that sleep, but `except`.
+  [[nodiscard]] std::uint64_t earliest_wake(unsigned except) const noexcept {
+    std::uint64_t earliest = ~std::uint64_t{0};
+    for (unsigned n = 0; n < workers_; ++n) {
+      if (n == except || sleepers_[n].state.load(std::memory_order_acquire) != asleep) continue;
+      const std::uint64_t at = sleepers_[n].wake_at.load(std::memory_order_acquire);
+      if (at < earliest) earliest = at;
+    }
+    return earliest;
+  }
+
+ private:
+  struct alignas(64) sleeper {
+    /// Release when it is stored as asleep, or claimed: what its writer did before; pairs with the acquire of who claims, or wakes up.
+    token state{awake, "token"};
+    /// Release by its worker; pairs with earliest_wake().
+    typename Memory::template atomic<std::uint64_t> wake_at{~std::uint64_t{0}, "wake_at"};
+  };
+
+  unsigned workers_;
+  std::unique_ptr<sleeper[]> sleepers_;
+  /// Changed by acq_rel read-modify-writes only: each pairs with all earlier ones.
+  alignas(64) typename Memory::template atomic<std::uint64_t> word_{0, "idle word"};
+};
+
+}  // namespace tartan::detail

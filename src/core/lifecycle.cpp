@@ -1,0 +1,280 @@
+/// Running, stopping and draining; docs/guide/life.md tells it from the user's side.
+
+#include "core/lifecycle.h"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/blocking_pool.h"
+#include "core/clock.h"
+#include "core/fatal.h"
+#include "core/fork_guard.h"
+#include "core/outside_descriptor.h"
+#include "core/root_registry.h"
+#include "core/runtime_state.h"
+#include "core/sched/policy.h"
+#include "core/signals.h"
+#include "core/stall_watch.h"
+
+namespace tartan::detail {
+
+namespace {
+
+/// Makes a thread a worker's for a while.
+class standing_on {
+ public:
+  explicit standing_on(worker& w) noexcept : before_{here} { here = &w; }
+  standing_on(const standing_on&) = delete;
+  standing_on& operator=(const standing_on&) = delete;
+  ~standing_on() { here = before_; }
+
+ private:
+  thread_context* before_;
+};
+
+/// Makes the runtime free for the next run, also if a worker's thread could not be started.
+class occupation {
+ public:
+  explicit occupation(lifecycle& life) noexcept : life_{life} {}
+  occupation(const occupation&) = delete;
+  occupation& operator=(const occupation&) = delete;
+  ~occupation() { life_.leave(); }
+
+ private:
+  lifecycle& life_;
+};
+
+/// What run_for(0) may do at most.
+constexpr std::uint64_t turns_of_a_look = 4096;
+
+}  // namespace
+
+lifecycle::lifecycle(runtime_state& rt) : rt_{rt}, idle_{rt.workers()} {
+  for (unsigned n = 0; n < rt.workers(); ++n) workers_.push_back(std::make_unique<worker>(rt, n));
+  idle_.pause();
+}
+
+lifecycle::~lifecycle() = default;
+
+void lifecycle::start_workers() {
+  if (fork_guard_ == nullptr) {
+    fork_guard_ = std::make_unique<fork_guard>([](void* life) noexcept { static_cast<lifecycle*>(life)->mark_forked(); }, this);
+    stalls_ = std::make_unique<stall_watch>(rt_);
+    stalls_->start();
+    bind(*workers_[0]);
+    if (rt_.settings().on_worker_start) rt_.settings().on_worker_start(0);
+  }
+  rt_.blocking().begin();
+  if (threads_.size() + 1 == workers_.size()) return;
+  threads_.reserve(workers_.size());
+  while (threads_.size() + 1 < workers_.size()) {
+    worker& w = *workers_[threads_.size() + 1];
+    idle_.search();  // counted from now on, so that pause() waits for it
+    try {
+      threads_.emplace_back([this, &w] { worker_thread(w); });
+    } catch (...) {
+      (void)idle_.end_search();
+      throw;
+    }
+  }
+}
+
+/// In a child of fork, on its only thread, which may be in the middle of an event: ends it when it posts, or after the batch.
+void lifecycle::mark_forked() noexcept {
+  idle_.mark_forked();
+  leave_.store(true, std::memory_order_relaxed);
+  run_.fetch_or(finished, std::memory_order_relaxed);
+  if (worker* const w = rt_.worker_here()) w->credits = 0;
+}
+
+void lifecycle::bind(const worker& w) noexcept {
+  if (!rt_.settings().bind_workers) return;
+  // A CPU that was taken away since (hotplug, a changed cpuset) leaves the worker unbound: slower, not wrong.
+  (void)bind_to_cpu(rt_.cpus(), w.index);
+}
+
+void lifecycle::worker_thread(worker& w) noexcept {
+  const standing_on worker_now{w};
+  bind(w);
+  (void)::prctl(PR_SET_TIMERSLACK, 1'000UL);  // ns; the default of 50 us comes off contract 7's 1 ms
+  if (rt_.settings().on_worker_start) rt_.settings().on_worker_start(w.index);
+  w.searching = true;
+  while (!terminate_.load(std::memory_order_acquire)) {
+    if (leave_.load(std::memory_order_acquire)) {
+      if (idle_.view().forked()) used_after_fork();
+      rest(w);
+    } else {
+      rt_.policy().run(w);
+    }
+  }
+  if (rt_.settings().on_worker_stop) rt_.settings().on_worker_stop(w.index);
+}
+
+/// Claims the runtime for the calling thread. False: it is over, and there is nothing to run.
+bool lifecycle::enter(std::source_location site) {
+  if (here != nullptr && here->in_event && here->owner == &rt_) {
+    fatal({"a runtime was run from one of its own events, posted at ", place(here->site)});
+  }
+  if (idle_.view().forked()) used_after_fork();
+  if (occupied_.exchange(true, std::memory_order_acq_rel)) {
+    fatal({"a runtime is run or drained by two threads at once, here at ", place(site)});
+  }
+  if (!over()) return true;
+  leave();
+  return false;
+}
+
+/// Worker 0's part, by the caller, who has entered: works until the goal is reached, then pauses all others.
+///
+/// Errors: std::system_error if a worker's thread cannot be started; those that were rest, and nothing has run.
+void lifecycle::work(until what, std::uint64_t limit_ns) {
+  start_workers();
+  worker& w = *workers_[0];
+  const standing_on worker_now{w};
+  limit_ns_ = limit_ns;
+  turns_left_ = what == until::nothing_ready ? turns_of_a_look : never_ns;
+  limited_ = limit_ns != never_ns || what == until::nothing_ready;
+  goal_.store(what, std::memory_order_release);
+  run_.store((run_.load(std::memory_order_relaxed) | finished) + 1, std::memory_order_release);
+  real_memory::full_barrier();  // against stop(): either it is seen here, or stop() ends this run
+  if (rt_.stopping() && !draining_.load(std::memory_order_relaxed)) run_.fetch_or(finished, std::memory_order_acq_rel);
+  leave_.store(false, std::memory_order_release);
+  idle_.resume();
+  idle_.search();
+  w.searching = true;
+  w.credits = 0;
+  stalls_->notice_awake();
+  rt_.policy().run(w);
+  if (idle_.view().forked()) used_after_fork();
+  w.searching = false;
+  (void)idle_.end_search();
+  pause();
+}
+
+/// Waits until all workers but the caller sleep.
+void lifecycle::pause() noexcept {
+  idle_.pause();
+  leave_.store(true, std::memory_order_release);
+  {
+    std::unique_lock hold{paused_lock_};
+    paused_.wait(hold, [this] {
+      for (unsigned n = 1; n <= threads_.size(); ++n) {
+        if (!idle_.confirm_asleep(n)) return false;
+      }
+      return true;
+    });
+  }
+  show_outside();
+}
+
+void lifecycle::end() noexcept {
+  terminate_.store(true, std::memory_order_release);
+  leave_.store(true, std::memory_order_release);
+  real_memory::full_barrier();
+  for (unsigned n = 1; n < workers_.size(); ++n) {
+    if (idle_.claim(n)) rt_.clock().wake(n, idle_.token_of(n));
+  }
+  for (std::thread& t : threads_) t.join();
+  threads_.clear();
+  if (fork_guard_ != nullptr && rt_.settings().on_worker_stop) rt_.settings().on_worker_stop(0);
+  fork_guard_.reset();
+  stalls_.reset();
+}
+
+int lifecycle::run(std::source_location site) {
+  if (!enter(site)) return 0;
+  const occupation until_return{*this};
+  work(until::stopped, never_ns);
+  return finish_off(static_cast<std::uint64_t>(rt_.settings().drain_within.count())).complete ? 0 : 1;
+}
+
+void lifecycle::run_until_idle(std::source_location site) {
+  if (!enter(site)) return;
+  const occupation until_return{*this};
+  work(until::idle, never_ns);
+}
+
+std::uint64_t lifecycle::run_for(std::uint64_t duration_ns, std::source_location site) {
+  if (!enter(site)) return 0;
+  const occupation until_return{*this};
+  std::uint64_t before = 0;
+  for (const auto& w : workers_) before += w->events.get();
+  const std::uint64_t now = duration_ns == 0 ? 0 : rt_.now_ns();
+  if (duration_ns == 0) {
+    work(until::nothing_ready, never_ns);
+  } else {
+    work(until::stopped, duration_ns > never_ns - now ? never_ns : now + duration_ns);
+  }
+  std::uint64_t after = 0;
+  for (const auto& w : workers_) after += w->events.get();
+  return after - before;
+}
+
+drained lifecycle::drain(std::uint64_t within_ns, std::source_location site) {
+  stop();
+  if (!enter(site)) return {};
+  const occupation until_return{*this};
+  return finish_off(within_ns);
+}
+
+void lifecycle::stop() noexcept {
+  rt_.begin_stop();
+  real_memory::full_barrier();  // pairs with the one in work()
+  if (draining_.load(std::memory_order_acquire)) return;
+  run_.fetch_or(finished, std::memory_order_acq_rel);
+  real_memory::full_barrier();
+  if (idle_.claim(0)) rt_.clock().wake(0, idle_.token_of(0));
+}
+
+/// Occupied by the caller, all other workers paused.
+drained lifecycle::finish_off(std::uint64_t within_ns) {
+  rt_.begin_stop();
+  draining_.store(true, std::memory_order_release);
+  cancel_waits();
+  if (within_ns != 0) {
+    const std::uint64_t now = rt_.now_ns();
+    work(until::idle, within_ns > never_ns - now ? never_ns : now + within_ns);
+  }
+  const std::size_t jobs_dropped = await_blocking(within_ns);
+  over_.store(true, std::memory_order_release);
+  rt_.gates().pass();  // what was admitted before has arrived; the next one sees that it is over
+  drained outcome;
+  outcome.destroyed = jobs_dropped + destroy_rest();
+  outcome.complete = outcome.destroyed == 0;
+  return outcome;
+}
+
+/// Timers and waits end as canceled. All workers pause.
+void lifecycle::cancel_waits() noexcept {
+  const standing_on worker_now{*workers_[0]};
+  if (clockwork* const timers = rt_.timers()) timers->stop();
+  rt_.roots().cancel_all();
+}
+
+/// A blocking job uses frames and callables that are about to go: it cannot be cut short, only waited for.
+/// Gives how many had not begun and were destroyed.
+std::size_t lifecycle::await_blocking(std::uint64_t within_ns) noexcept {
+  blocking_pool& pool = rt_.blocking();
+  const std::size_t dropped = pool.drop_waiting();
+  constexpr std::uint64_t a_year_ns = 365ull * 24 * 3600 * 1'000'000'000;
+  const auto settings_ns = static_cast<std::uint64_t>(rt_.settings().drain_within.count());
+  const std::chrono::nanoseconds patience{static_cast<std::int64_t>(std::min(std::max(within_ns, settings_ns), a_year_ns))};
+  if (pool.wait_until_done(std::chrono::steady_clock::now() + patience)) return dropped;
+  std::string report = "a blocking job does not end, so that the runtime cannot be drained; it was handed in at";
+  for (const std::source_location& site : pool.running()) report += ' ' + place(site);
+  fatal({report});
+}
+
+/// Nobody posts any more: events first, for coroutines' events lie in their frames.
+std::size_t lifecycle::destroy_rest() noexcept {
+  const standing_on worker_now{*workers_[0]};
+  std::size_t destroyed = rt_.policy().drop_all();
+  if (clockwork* const timers = rt_.timers()) destroyed += timers->drop_all();
+  destroyed += rt_.roots().drop_all();
+  destroyed += rt_.policy().drop_all();  // what the frames' destructors let go
+  return destroyed;
+}
+
+}  // namespace tartan::detail

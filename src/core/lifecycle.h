@@ -1,0 +1,155 @@
+#pragma once
+/// When workers run, sleep and leave: run, stop, drain, and the loop around a policy.
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <source_location>
+#include <tartan/core/runtime.h>
+#include <thread>
+#include <vector>
+
+#include "core/idle_set.h"
+#include "core/memory.h"
+#include "core/worker.h"
+
+namespace tartan::detail {
+
+class fork_guard;
+class outside_descriptor;
+class runtime_state;
+class stall_watch;
+
+/// Starts, pauses and ends the workers of one runtime.
+class lifecycle {
+ public:
+  explicit lifecycle(runtime_state& rt);
+  lifecycle(const lifecycle&) = delete;
+  lifecycle& operator=(const lifecycle&) = delete;
+  ~lifecycle();
+
+  /// Ends all workers. Threads: while no thread runs the runtime.
+  void end() noexcept;
+
+  // For the public class. Threads: one at a time, never from an event.
+  int run(std::source_location site);
+  void run_until_idle(std::source_location site);
+  std::uint64_t run_for(std::uint64_t duration_ns, std::source_location site);
+  drained drain(std::uint64_t within_ns, std::source_location site);
+  int descriptor();
+
+  /// Threads: any. Async-signal-safe.
+  void stop() noexcept;
+
+  /// Ends an entry. Threads: who is in run or drain.
+  void leave() noexcept { occupied_.store(false, std::memory_order_release); }  // pairs with enter
+
+  // For workers and policies.
+  using idle = idle_set<real_memory>;
+  [[nodiscard]] idle& sleepers() noexcept { return idle_; }
+  [[nodiscard]] worker& at(unsigned index) noexcept { return *workers_[index]; }
+  [[nodiscard]] const worker& at(unsigned index) const noexcept { return *workers_[index]; }
+  [[nodiscard]] unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }
+
+  /// Whether this worker is to return from its loop, between two turns.
+  [[nodiscard]] bool leaving(const worker& w) noexcept {
+    if (w.index != 0) return leave_.load(std::memory_order_acquire);
+    return (run_.load(std::memory_order_acquire) & finished) != 0 || (limited_ && limit_passed());
+  }
+
+  /// running -> searching; nothing if it searches already.
+  void begin_search(worker& w) noexcept;
+  /// searching -> running, when work was found; nothing if it runs already. Sees to it that what else there is will be found.
+  void found_work(worker& w) noexcept {
+    if (w.searching) end_search(w);
+  }
+  /// Searching: sleeps until something happens, unless something has.
+  void rest(worker& w) noexcept;
+
+  /// Looks at the clock, at timers and outside, without waiting. Gives whether anything was posted.
+  bool look(worker& w) noexcept;
+  static constexpr int events_between_looks = 64;
+  /// Operations that may complete at once in one event (contract 12).
+  static constexpr std::uint32_t inline_completions = 64;
+
+  /// Whether this worker is only to do what is ready now, in run_for(0).
+  [[nodiscard]] bool hurried(const worker& w) const noexcept {
+    return w.index == 0 && goal_.load(std::memory_order_relaxed) == until::nothing_ready;
+  }
+
+  /// Wakes some sleeper unless somebody searches. Cost: a system call.
+  void wake_any(worker* from) noexcept;
+  /// Wakes this one, if it sleeps.
+  void wake(unsigned index, worker* from) noexcept;
+  /// A post while nobody runs: shows at the embedding descriptor.
+  void posted_outside(idle_view seen) noexcept;
+
+  void timer_set(std::uint64_t deadline_ns, bool own_color) noexcept;
+  /// At the end of a turn with more to do: makes sure of the timers that the turn's events have set in their own color.
+  void publish_deferred(worker& w) noexcept;
+
+  /// Something that run_until_idle waits for has ended.
+  void reconsider() noexcept;
+
+  /// Whether the runtime is over: nothing is posted any more, by anybody.
+  [[nodiscard]] bool over() const noexcept { return over_.load(std::memory_order_acquire); }
+
+ private:
+  enum class until : std::uint8_t { stopped, idle, nothing_ready };
+  static constexpr std::uint64_t finished = 1;
+
+  void start_workers();
+  void worker_thread(worker& w) noexcept;
+  void work(until what, std::uint64_t limit_ns);
+  [[nodiscard]] bool enter(std::source_location site);
+  void pause() noexcept;
+  void end_search(worker& w) noexcept;
+  bool limit_passed() noexcept;
+  [[nodiscard]] bool quiescent() noexcept;
+  void finish(std::uint64_t seen) noexcept;
+  [[nodiscard]] std::uint64_t next_timer() const noexcept;
+  [[nodiscard]] std::uint64_t sleep_until(const worker& w) noexcept;
+  void sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept;
+  void secure_timer(std::uint64_t deadline_ns, worker* from) noexcept;
+  void bind(const worker& w) noexcept;
+  void cancel_waits() noexcept;
+  std::size_t await_blocking(std::uint64_t within_ns) noexcept;
+  void mark_forked() noexcept;
+  drained finish_off(std::uint64_t within_ns);
+  std::size_t destroy_rest() noexcept;
+  void show_outside() noexcept;
+
+  runtime_state& rt_;
+  idle idle_;
+  std::vector<std::unique_ptr<worker>> workers_;
+  std::vector<std::thread> threads_;
+  std::mutex paused_lock_;
+  std::condition_variable paused_;
+  std::unique_ptr<stall_watch> stalls_;
+  std::unique_ptr<outside_descriptor> outside_;
+  std::unique_ptr<fork_guard> fork_guard_;
+  /// Release by who makes it, pairs with each acquire load before it is used.
+  real_memory::atomic<outside_descriptor*> outside_open_{nullptr};
+
+  // Read by every worker at each turn, written rarely; each acquire load pairs with the release of whoever wrote.
+  /// Workers but 0: rest until the next run. pairs with leaving() and worker_thread()
+  alignas(64) real_memory::atomic<bool> leave_{true};
+  /// Number of the run << 1 | worker 0 is to return: a late word about the last run must not end this one. pairs with leaving()
+  real_memory::atomic<std::uint64_t> run_{finished};
+  /// With leave_: threads end. pairs with worker_thread() and sleep()
+  real_memory::atomic<bool> terminate_{false};
+  /// Nothing is posted any more. pairs with over()
+  real_memory::atomic<bool> over_{false};
+  /// The drain has begun, so that stop() does not end it. pairs with stop()
+  real_memory::atomic<bool> draining_{false};
+  /// Somebody is in run or drain. leave() pairs with enter()
+  real_memory::atomic<bool> occupied_{false};
+  /// What the run waits for. pairs with quiescent() and reconsider()
+  real_memory::atomic<until> goal_{until::stopped};
+  bool limited_ = false;                        ///< worker 0's: a deadline or a number of turns
+  std::uint64_t limit_ns_ = never_ns;           ///< worker 0's
+  std::uint64_t turns_left_ = 0;                ///< worker 0's, if the goal is nothing_ready
+};
+
+}  // namespace tartan::detail

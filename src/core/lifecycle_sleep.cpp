@@ -1,0 +1,221 @@
+/// How a worker searches, sleeps and is woken; docs/design/idle-set.md.
+
+#include <algorithm>
+#include <utility>
+
+#include "core/fork_guard.h"
+#include "core/lifecycle.h"
+#include "core/outside_descriptor.h"
+#include "core/runtime_state.h"
+#include "core/sched/policy.h"
+#include "core/stall_watch.h"
+
+namespace tartan::detail {
+
+namespace {
+
+/// How long a watcher sleeps: a runnable color waits at most 1 ms while a worker is idle (contract 7).
+constexpr std::uint64_t watch_ns = 600'000;
+/// Rests for which a watcher stays one although it declined nothing.
+constexpr unsigned watch_rests = 8;
+/// A sleeper that wakes so much after a timer's tick has ended (131 us at most after the deadline) still keeps contract 11's 1 ms.
+constexpr std::uint64_t timer_slack_ns = 500'000;
+
+worker* this_worker() noexcept { return static_cast<worker*>(here); }
+
+}  // namespace
+
+void lifecycle::begin_search(worker& w) noexcept {
+  if (w.searching) return;
+  w.searching = true;
+  idle_.search();
+}
+
+void lifecycle::end_search(worker& w) noexcept {
+  w.searching = false;
+  if (idle_.end_search()) rt_.policy().cover(w);
+  // This worker may enter a long event now; a timer must not wait for it.
+  const std::uint64_t next = next_timer();
+  if (next != never_ns) secure_timer(next, &w);
+}
+
+std::uint64_t lifecycle::next_timer() const noexcept {
+  const clockwork* const timers = rt_.timers();
+  return timers != nullptr ? timers->next_ns() : never_ns;
+}
+
+bool lifecycle::look(worker& w) noexcept {
+  // Outside first: a test's clock may move until this worker is seen to be awake.
+  bool posted = rt_.clock().harvest(w.index);
+  if (clockwork* const timers = rt_.timers(); timers != nullptr && timers->next_ns() != never_ns) {
+    const std::uint64_t now = rt_.now_ns();
+    if (timers->next_ns() < now) posted = timers->expire(now) || posted;
+  }
+  return posted;
+}
+
+bool lifecycle::limit_passed() noexcept {
+  if (limit_ns_ != never_ns && rt_.now_ns() >= limit_ns_) return true;
+  return turns_left_ == 0 || turns_left_-- == 0;
+}
+
+void lifecycle::rest(worker& w) noexcept {
+  if (w.index == 0 && goal_.load(std::memory_order_relaxed) == until::nothing_ready) {
+    run_.fetch_or(finished, std::memory_order_acq_rel);
+    return;
+  }
+  const std::uint64_t this_run = run_.load(std::memory_order_acquire);
+  idle_.set_wake_at(w.index, never_ns);
+  w.deferred_deadline = never_ns;
+  // A watcher says so before it rests: posters would wake it while it passes the barrier, which takes 10 us in a virtual machine.
+  if (rt_.policy().sources(w) == work_seen::declined) w.watch_left = watch_rests;
+  bool watch = w.watch_left != 0 && idle_.start_watch();
+  (void)idle_.rest(w.index);
+  if (idle_.view().paused()) {  // after the token was stored: pause() sees the token, or we see it paused
+    const std::lock_guard hold{paused_lock_};
+    paused_.notify_all();
+  }
+  std::uint64_t until_ns = never_ns;
+  if (!leaving(w)) {
+    const work_seen seen = rt_.policy().sources(w);
+    until_ns = sleep_until(w);
+    if (seen == work_seen::found || until_ns <= rt_.now_ns()) {
+      if (watch) idle_.end_watch();
+      idle_.cancel(w.index);
+      return;
+    }
+    if (seen == work_seen::none && quiescent()) finish(this_run);
+    w.watch_left = seen == work_seen::declined ? watch_rests : w.watch_left - (w.watch_left != 0);
+    // Another one's watch may have ended before this one rested: then it has looked after that, or it is taken over here.
+    watch = watch || (w.watch_left != 0 && idle_.start_watch());
+  } else if (w.index == 0) {
+    if (watch) idle_.end_watch();
+    idle_.cancel(0);
+    return;
+  }
+  sleep(w, until_ns, watch);
+}
+
+/// Asleep, with everything looked at.
+void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
+  sleep_limit limit{until_ns, watch ? watch_ns : never_ns};
+  w.sleeps.add();
+  auto& token = idle_.token_of(w.index);
+  for (;;) {
+    if (terminate_.load(std::memory_order_acquire) || (w.index == 0 && leaving(w))) break;
+    rt_.clock().sleep(w.index, token, limit);
+    // acquire: pairs with the waker's claim
+    if (token.load(std::memory_order_acquire) != token_asleep || !idle_.view().paused()) break;
+    // Nobody's time runs out while the runtime is paused; but then nobody may count on this worker either.
+    limit = {};
+    idle_.set_wake_at(w.index, never_ns);
+    if (std::exchange(watch, false)) idle_.end_watch();
+    real_memory::full_barrier();
+    if (!idle_.view().paused()) break;
+  }
+  if (watch) idle_.end_watch();
+  idle_.cancel(w.index);
+  idle_.set_wake_at(w.index, never_ns);
+  if (stalls_ != nullptr) stalls_->notice_awake();
+}
+
+/// When this sleeper has to be awake by itself: for the next timer, unless another sleeper will be; for run_for's end.
+std::uint64_t lifecycle::sleep_until(const worker& w) noexcept {
+  std::uint64_t until_ns = w.index == 0 && limited_ ? limit_ns_ : never_ns;
+  const std::uint64_t next = next_timer();
+  if (next != never_ns && next + 1 < until_ns && idle_.earliest_wake(w.index) > next + 1) until_ns = next + 1;
+  idle_.set_wake_at(w.index, until_ns);
+  return until_ns;
+}
+
+/// Whether nothing is left: asked by a worker that has just registered as asleep and found nothing.
+bool lifecycle::quiescent() noexcept {
+  if (goal_.load(std::memory_order_acquire) != until::idle) return false;
+  const idle_view before = idle_.view_and_fence();
+  if (before.sleeping() != workers_.size()) return false;
+  rt_.gates().pass();
+  // In this order: an operation ends, and a timer counts as fired, after its completion was posted.
+  if (rt_.operations() != 0) return false;
+  if (const clockwork* const timers = rt_.timers(); timers != nullptr && timers->pending() != 0) return false;
+  if (rt_.policy().any_left()) return false;
+  return idle_.fence_and_view().word == before.word;  // nobody woke meanwhile
+}
+
+void lifecycle::finish(std::uint64_t seen) noexcept {
+  // acq_rel: what was found to be done; pairs with leaving()
+  if (!run_.compare_exchange_strong(seen, seen | finished, std::memory_order_acq_rel, std::memory_order_relaxed)) return;
+  if (idle_.claim(0)) rt_.clock().wake(0, idle_.token_of(0));
+}
+
+void lifecycle::reconsider() noexcept {
+  if (goal_.load(std::memory_order_acquire) == until::idle) wake(0, nullptr);
+}
+
+void lifecycle::wake_any(worker* from) noexcept {
+  const unsigned claimed = idle_.claim_any();
+  if (claimed == idle::nobody) return;
+  rt_.clock().wake(claimed, idle_.token_of(claimed));
+  if (from != nullptr) from->wakes.add();
+}
+
+void lifecycle::wake(unsigned index, worker* from) noexcept {
+  if (!idle_.claim(index)) return;
+  rt_.clock().wake(index, idle_.token_of(index));
+  if (from != nullptr) from->wakes.add();
+}
+
+void lifecycle::posted_outside(idle_view seen) noexcept {
+  if (seen.forked()) used_after_fork();
+  // acquire: pairs with descriptor()
+  if (outside_descriptor* const outside = outside_open_.load(std::memory_order_acquire)) outside->signal();
+}
+
+/// While nobody runs, the descriptor shows what there is to do.
+void lifecycle::show_outside() noexcept {
+  outside_descriptor* const outside = outside_open_.load(std::memory_order_acquire);
+  if (outside == nullptr) return;
+  outside->clear();
+  outside->arm_timer(next_timer());
+  real_memory::full_barrier();  // against a post that signalled before the clear
+  if (rt_.policy().any_left()) outside->signal();
+}
+
+int lifecycle::descriptor() {
+  if (outside_ == nullptr) {
+    outside_ = std::make_unique<outside_descriptor>();
+    (void)outside_->get();
+    outside_open_.store(outside_.get(), std::memory_order_release);
+    show_outside();
+  }
+  return outside_->get();
+}
+
+void lifecycle::timer_set(std::uint64_t deadline_ns, bool own_color) noexcept {
+  worker* const w = this_worker();
+  const bool on_worker = w != nullptr && w->owner == &rt_;
+  if (on_worker && own_color && w->in_event) {
+    w->deferred_deadline = std::min(w->deferred_deadline, deadline_ns);
+    return;
+  }
+  secure_timer(deadline_ns, on_worker ? w : nullptr);
+}
+
+void lifecycle::publish_deferred(worker& w) noexcept {
+  const std::uint64_t deadline = std::exchange(w.deferred_deadline, never_ns);
+  if (deadline != never_ns) secure_timer(deadline, &w);
+}
+
+/// Makes sure that a worker will be awake for a timer in time, if one sleeps now.
+void lifecycle::secure_timer(std::uint64_t deadline_ns, worker* from) noexcept {
+  const idle_view seen = idle_.view_after_publish();
+  if (seen.quiet()) return;
+  if (seen.paused() || seen.forked()) {
+    posted_outside(seen);
+    return;
+  }
+  if (seen.searching() != 0) return;  // looks at the timers before it sleeps
+  const std::uint64_t in_time = deadline_ns > never_ns - timer_slack_ns ? never_ns : deadline_ns + timer_slack_ns;
+  if (in_time < idle_.earliest_wake(from != nullptr ? from->index : idle::nobody)) wake_any(from);
+}
+
+}  // namespace tartan::detail

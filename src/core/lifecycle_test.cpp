@@ -1,0 +1,244 @@
+// Misuse that ends the program, and what happens between two runs; the promises themselves: tests/promises/life_test.cpp.
+
+#include "core/lifecycle.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <tartan/core/post.h>
+#include <tartan/core/runtime.h>
+#include <tartan/core/strand.h>
+#include <thread>
+
+#include "core/futex_poller.h"
+#include "tests/workers.h"
+
+namespace tartan {
+namespace {
+
+using namespace std::chrono_literals;
+
+class between_runs : public test::on_workers {};
+class between_runs_of_several : public test::on_workers {};
+
+options one_worker() {
+  options with;
+  with.workers = 1;
+  return with;
+}
+
+void run_from_its_own_event(void (*how)(runtime&)) {
+  runtime rt{one_worker()};
+  rt.post(color{1}, [&] { how(rt); });
+  rt.run_until_idle();
+}
+
+TEST(lifecycle_DeathTest, a_runtime_that_is_run_or_drained_from_its_own_event_ends_the_program_with_the_post_site) {
+  const char* const message =
+      "tartan: a runtime was run from one of its own events, posted at .*lifecycle_test.cpp:[0-9]+";
+  EXPECT_DEATH(run_from_its_own_event([](runtime& rt) { rt.run(); }), message);
+  EXPECT_DEATH(run_from_its_own_event([](runtime& rt) { rt.run_until_idle(); }), message);
+  EXPECT_DEATH(run_from_its_own_event([](runtime& rt) { rt.run_for(1ms); }), message);
+  EXPECT_DEATH(run_from_its_own_event([](runtime& rt) { rt.drain(0ns); }), message);
+}
+
+void run_by_two_threads(bool drain) {
+  runtime rt{one_worker()};
+  std::atomic<bool> running{false};
+  rt.post([&] {
+    running = true;
+    test::spin_until([] { return false; });
+  });
+  std::thread first{[&] { rt.run(); }};
+  test::spin_until([&] { return running.load(); });
+  if (drain) {
+    rt.drain(0ns);
+  } else {
+    rt.run_until_idle();
+  }
+}
+
+TEST(lifecycle_DeathTest, two_threads_that_run_or_drain_one_runtime_at_once_end_the_program_with_the_place) {
+  const char* const message =
+      "tartan: a runtime is run or drained by two threads at once, here at .*lifecycle_test.cpp:[0-9]+";
+  EXPECT_DEATH(run_by_two_threads(false), message);
+  EXPECT_DEATH(run_by_two_threads(true), message);
+}
+
+/// Gives whether the child died of abort().
+template <class F>
+bool child_aborts(F f) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    f();
+    ::_exit(0);
+  }
+  int status = 0;
+  return child > 0 && ::waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+/// Ends as its child did, so that the test sees the child's message.
+template <class F>
+void fork_after_a_run(F f) {
+  options with;
+  with.workers = 2;
+  runtime rt{with};
+  strand s{rt, "in the parent"};
+  rt.run_until_idle();
+  if (child_aborts([&] { f(rt, s); })) ::abort();
+}
+
+TEST(lifecycle_DeathTest, a_child_of_fork_that_uses_a_runtime_which_had_run_ends_with_a_clear_message) {
+  const char* const message = "tartan: .*fork";
+  EXPECT_DEATH(fork_after_a_run([](runtime& rt, strand&) { rt.post([] {}); }), message);
+  EXPECT_DEATH(fork_after_a_run([](runtime&, strand& s) { s.post([] {}); }), message);
+  EXPECT_DEATH(fork_after_a_run([](runtime& rt, strand&) { rt.run(); }), message);
+  EXPECT_DEATH(fork_after_a_run([](runtime& rt, strand&) { rt.drain(0ns); }), message);
+}
+
+TEST(lifecycle, a_child_of_fork_that_leaves_the_runtime_alone_lives) {
+  options with;
+  with.workers = 2;
+  runtime rt{with};
+  rt.run_until_idle();
+  EXPECT_FALSE(child_aborts([] {}));
+  bool ran = false;
+  rt.post([&] { ran = true; });
+  rt.run_until_idle();
+  EXPECT_TRUE(ran);
+}
+
+TEST(lifecycle, a_runtime_that_has_not_run_may_be_used_in_a_child_of_fork) {
+  runtime rt{one_worker()};
+  rt.post([] {});
+  EXPECT_FALSE(child_aborts([&] {
+    rt.run_until_idle();
+    if (rt.counters().events != 1) ::abort();
+  }));
+}
+
+/// The time of the first workers but 0 who sleep with a limit is up when the test says so: in a pause, which no test can hit otherwise.
+class impatient_poller final : public detail::poller {
+ public:
+  void attach(unsigned workers) override { real_.attach(workers); }
+  std::uint64_t now_ns() noexcept override { return real_.now_ns(); }
+  void sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
+    if (worker != 0 && limit.at_most_ns != detail::never_ns && !time_is_up) {
+      limited.fetch_add(1);
+      test::spin_until(
+          [&] { return time_is_up.load() || token.load(std::memory_order_acquire) != detail::token_asleep; });
+      limited.fetch_sub(1);
+      return;
+    }
+    real_.sleep(worker, token, limit);
+  }
+  void wake(unsigned worker, detail::wake_token& token) noexcept override { real_.wake(worker, token); }
+  bool harvest(unsigned worker) noexcept override { return real_.harvest(worker); }
+
+  std::atomic<bool> time_is_up{false};
+  std::atomic<unsigned> limited{0};
+
+ private:
+  detail::futex_poller real_;
+};
+
+TEST_P(between_runs_of_several, a_watcher_whose_time_is_up_in_a_pause_promises_nothing_for_the_next_run) {
+  for (unsigned round = 0; round < test::rounds(10); ++round) {
+    impatient_poller time;
+    options with = settings();
+    with.poller = &time;
+    runtime rt{with};
+    // Two colors in short turns on one worker, not worth a steal, until another one has looked, declined and become the watcher.
+    std::atomic<bool> enough{false};
+    std::function<void(unsigned)> short_turns = [&](unsigned k) {
+      if (time.limited.load() != 0) enough = true;
+      if (!enough) post(color{3 - k}, [&short_turns, k] { short_turns(3 - k); });
+    };
+    rt.post(color{1}, [&short_turns] { short_turns(1); });
+    rt.run_for(20ms);
+    enough = true;
+    time.time_is_up = true;
+    test::spin_until([&] { return time.limited.load() == 0; });
+    std::atomic<bool> ran{false};
+    rt.post(color{1}, [&] {
+      post(color{9}, [&] { ran = true; });
+      test::spin_until([&] { return ran.load(); });
+    });
+    rt.run_until_idle();
+    EXPECT_TRUE(ran);
+  }
+}
+
+/// Pausing all workers and letting them go again, at every distance from their falling asleep.
+TEST_P(between_runs, every_pause_ends) {
+  runtime rt{settings()};
+  std::atomic<unsigned> ran{0};
+  for (unsigned round = 0; round < test::rounds(1000); ++round) {
+    for (unsigned n = 0; n < round % 4; ++n) rt.post(color{n + 1}, [&] { ran.fetch_add(1); });
+    switch (round % 3) {
+      case 0:
+        rt.run_for(0ns);
+        break;
+      case 1:
+        rt.run_for(std::chrono::microseconds{round % 60});
+        break;
+      default:
+        rt.run_until_idle();
+        break;
+    }
+  }
+  rt.run_until_idle();
+  EXPECT_EQ(rt.counters().events, ran.load());
+  EXPECT_EQ(ran.load(), test::rounds(1000) / 4 * 6);
+}
+
+/// A foreign thread's posts end a run that is just falling idle by another way; that word must not end the run after it.
+TEST_P(between_runs, the_end_of_one_run_does_not_end_the_next) {
+  runtime rt{settings()};
+  std::atomic<bool> done{false};
+  std::atomic<unsigned> ran{0};
+  std::thread outside{[&] {
+    for (unsigned n = 0; !done; ++n) {
+      rt.post(color{n % 3 + 1}, [&] { ran.fetch_add(1); });
+      for (unsigned k = 0; k < n % 64; ++k) std::this_thread::yield();
+    }
+  }};
+  for (unsigned round = 0; round < test::rounds(300); ++round) {
+    rt.run_until_idle();
+    std::atomic<bool> woken{false};
+    rt.post(color{100}, [&] { woken = true; });
+    rt.run_until_idle();
+    ASSERT_TRUE(woken);
+    ASSERT_FALSE(rt.stopped());
+  }
+  done = true;
+  outside.join();
+}
+
+TEST_P(between_runs, a_drain_or_a_run_may_have_all_the_time_there_is) {
+  options with = settings();
+  with.drain_within = std::chrono::nanoseconds::max();
+  {
+    runtime rt{with};
+    rt.post([] {});
+    EXPECT_TRUE(rt.drain(std::chrono::nanoseconds::max()).complete);
+  }
+  runtime rt{with};
+  rt.post([&] { rt.stop(); });
+  rt.run_for(std::chrono::nanoseconds::max());
+  EXPECT_EQ(rt.run(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(workers, between_runs, testing::ValuesIn(test::worker_counts()), test::worker_name);
+INSTANTIATE_TEST_SUITE_P(workers, between_runs_of_several, testing::ValuesIn(test::several_workers()),
+                         test::worker_name);
+
+}  // namespace
+}  // namespace tartan

@@ -1,0 +1,120 @@
+#pragma once
+/// Memory for events and color queues: 64-byte lines, kept until the runtime ends.
+///
+/// An event is made on one worker and freed on another: a plain free list per worker would drain on one side and pile up on the
+/// other, and malloc costs 13 ns. Lines flow back in groups of 64 through a depot instead.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "core/memory.h"
+#include "core/spin_lock.h"
+
+namespace tartan::detail {
+
+/// A free line.
+struct free_line {
+  free_line* next;
+  free_line* next_group;  ///< of the first line of a group in the depot
+};
+
+/// Free lines of one thread.
+struct line_cache {
+  free_line* free = nullptr;
+  std::uint32_t count = 0;
+  free_line* spare = nullptr;  ///< a whole group, or null
+};
+
+/// Lines of 64 bytes. Limits: some 10^9 lines; memory is given back when the pool is destroyed.
+class line_pool {
+ public:
+  static constexpr std::uint32_t group = 64;
+  static constexpr std::size_t line_bytes = 64;
+  static constexpr std::size_t slab_bytes = 64 * 1024;
+  static constexpr std::size_t lines_per_slab = slab_bytes / line_bytes - 1;
+
+  /// `owner` is what owner_of gives for each of the lines.
+  explicit line_pool(void* owner);
+  line_pool(const line_pool&) = delete;
+  line_pool& operator=(const line_pool&) = delete;
+  ~line_pool();
+
+  /// Threads: the cache's. Errors: std::bad_alloc. A line that was never used is all zero; a line keeps its contents but for the
+  /// first 16 bytes while it is free.
+  [[nodiscard]] void* allocate(line_cache& cache) {
+    if (cache.free == nullptr) refill(cache);
+    free_line* const line = cache.free;
+    cache.free = line->next;
+    --cache.count;
+    return line;
+  }
+
+  void release(line_cache& cache, void* memory) noexcept {
+    if (cache.count == group) spill(cache);
+    auto* const line = static_cast<free_line*>(memory);
+    line->next = cache.free;
+    cache.free = line;
+    ++cache.count;
+  }
+
+  /// For threads without a cache: one of a few shared ones, under a spin lock.
+  [[nodiscard]] void* allocate_shared();
+  void release_shared(void* memory) noexcept;
+
+  /// Gives everything back to the depot. Threads: the cache's.
+  void flush(line_cache& cache) noexcept;
+
+  /// What the pool that a line comes from was made with.
+  [[nodiscard]] static void* owner_of(const void* line) noexcept { return slab_of(line)->owner; }
+
+  /// A number for a line, and back; null for a number that was never given. Threads: any.
+  [[nodiscard]] static std::uint64_t number_of(const void* line) noexcept;
+  [[nodiscard]] void* line_of(std::uint64_t number) const noexcept;
+
+  /// Calls f with each line that was ever allocated. Threads: only while nobody else uses the pool.
+  template <class F>
+  void for_each_line(F f) const {
+    for (std::uint32_t n = 0; n < slabs_.load(std::memory_order_acquire); ++n) {
+      slab* const s = directory_[n].load(std::memory_order_acquire);
+      for (std::size_t line = 1; line <= lines_per_slab; ++line) f(static_cast<void*>(reinterpret_cast<std::byte*>(s) + line * line_bytes));
+    }
+  }
+
+ private:
+  struct slab {
+    void* owner;
+    std::uint64_t index;
+  };
+  struct alignas(64) shared_cache {
+    spin_lock lock;
+    line_cache cache;
+  };
+  static constexpr std::size_t most_slabs = std::size_t{1} << 20;
+  static constexpr unsigned shared_caches = 16;
+
+  static const slab* slab_of(const void* line) noexcept {
+    return reinterpret_cast<const slab*>(reinterpret_cast<std::uintptr_t>(line) & ~(std::uintptr_t{slab_bytes} - 1));
+  }
+
+  void refill(line_cache& cache);
+  void spill(line_cache& cache) noexcept;
+  [[nodiscard]] free_line* take_group();
+  [[nodiscard]] free_line* carve_group();
+  void give_group(free_line* first) noexcept;
+  void new_slab();
+  shared_cache& shared() noexcept;
+
+  void* owner_;
+  spin_lock depot_lock_;
+  free_line* depot_ = nullptr;        ///< under depot_lock_
+  std::byte* carving_ = nullptr;      ///< under depot_lock_: next line of the newest slab
+  std::byte* carving_end_ = nullptr;  ///< under depot_lock_
+  /// Release by new_slab; pairs with every acquire load of whoever follows a number or walks the lines.
+  real_memory::atomic<std::uint32_t> slabs_{0};
+  /// As slabs_: release by new_slab pairs with line_of.
+  real_memory::atomic<slab*>* directory_;  ///< most_slabs entries, mapped and mostly untouched
+  shared_cache shared_[shared_caches];
+};
+
+}  // namespace tartan::detail

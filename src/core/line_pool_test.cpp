@@ -1,0 +1,153 @@
+#include "core/line_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace tartan::detail {
+namespace {
+
+TEST(line_pool, gives_lines_that_are_zero_at_first_aligned_and_apart) {
+  line_pool pool{nullptr};
+  line_cache cache;
+  std::set<void*> lines;
+  const std::vector<unsigned char> zeros(line_pool::line_bytes, 0);
+  for (std::size_t n = 0; n < 3 * line_pool::lines_per_slab; ++n) {
+    void* const line = pool.allocate(cache);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(line) % line_pool::line_bytes, 0u);
+    EXPECT_EQ(std::memcmp(static_cast<std::byte*>(line) + 16, zeros.data(), line_pool::line_bytes - 16), 0);
+    EXPECT_TRUE(lines.insert(line).second);
+    std::memset(line, 0xff, line_pool::line_bytes);
+  }
+}
+
+TEST(line_pool, keeps_what_lies_behind_the_first_16_bytes_of_a_free_line) {
+  line_pool pool{nullptr};
+  line_cache cache;
+  std::vector<void*> lines;
+  for (int n = 0; n < 500; ++n) {
+    lines.push_back(pool.allocate(cache));
+    std::memset(lines.back(), 0x11, line_pool::line_bytes);
+  }
+  for (void* line : lines) pool.release(cache, line);
+  std::size_t seen = 0;
+  for (int n = 0; n < 500; ++n) {
+    const auto* const bytes = static_cast<unsigned char*>(pool.allocate(cache));
+    seen += std::all_of(bytes + 16, bytes + 64, [](unsigned char b) { return b == 0x11; }) ? 1 : 0;
+  }
+  EXPECT_EQ(seen, 500u);
+}
+
+TEST(line_pool, hands_out_what_was_released_last) {
+  line_pool pool{nullptr};
+  line_cache cache;
+  void* const line = pool.allocate(cache);
+  pool.release(cache, line);
+  EXPECT_EQ(pool.allocate(cache), line);
+}
+
+TEST(line_pool, finds_a_line_by_its_number_and_nothing_by_a_number_that_was_never_given) {
+  line_pool pool{nullptr};
+  line_cache cache;
+  std::set<std::uint64_t> numbers;
+  for (std::size_t n = 0; n < 2 * line_pool::lines_per_slab; ++n) {
+    void* const line = pool.allocate(cache);
+    const std::uint64_t number = line_pool::number_of(line);
+    EXPECT_TRUE(numbers.insert(number).second);
+    EXPECT_EQ(pool.line_of(number), line);
+  }
+  EXPECT_EQ(pool.line_of(0), nullptr);
+  EXPECT_EQ(pool.line_of(*numbers.rbegin() + 100'000), nullptr);
+  EXPECT_EQ(pool.line_of(~std::uint64_t{0} >> 20), nullptr);
+}
+
+TEST(line_pool, knows_the_owner_of_each_line) {
+  int first = 0;
+  int second = 0;
+  line_pool one{&first};
+  line_pool two{&second};
+  line_cache cache_of_one;
+  line_cache cache_of_two;
+  for (int n = 0; n < 2000; ++n) {
+    EXPECT_EQ(line_pool::owner_of(one.allocate(cache_of_one)), &first);
+    EXPECT_EQ(line_pool::owner_of(two.allocate(cache_of_two)), &second);
+  }
+  EXPECT_EQ(line_pool::owner_of(one.allocate_shared()), &first);
+}
+
+/// Trap 12: what is made on one worker and freed on another must not pile up.
+TEST(line_pool, lets_lines_flow_back_from_the_worker_that_frees_to_the_one_that_makes) {
+  line_pool pool{nullptr};
+  line_cache maker;
+  line_cache freer;
+  std::uint64_t highest = 0;
+  for (int n = 0; n < 100'000; ++n) {
+    void* const line = pool.allocate(maker);
+    highest = std::max(highest, line_pool::number_of(line));
+    pool.release(freer, line);
+  }
+  EXPECT_LT(highest, 10 * line_pool::group);
+}
+
+TEST(line_pool, takes_back_what_a_cache_has_when_it_is_flushed) {
+  line_pool pool{nullptr};
+  std::uint64_t highest = 0;
+  for (int round = 0; round < 1000; ++round) {
+    line_cache cache;
+    std::vector<void*> lines;
+    for (int n = 0; n < 150; ++n) lines.push_back(pool.allocate(cache));
+    for (void* line : lines) {
+      highest = std::max(highest, line_pool::number_of(line));
+      pool.release(cache, line);
+    }
+    pool.flush(cache);
+    EXPECT_EQ(cache.count, 0u);
+    EXPECT_EQ(cache.free, nullptr);
+    EXPECT_EQ(cache.spare, nullptr);
+  }
+  EXPECT_LT(highest, 20 * line_pool::group);
+}
+
+TEST(line_pool, visits_each_line_of_each_slab_once) {
+  line_pool pool{nullptr};
+  line_cache cache;
+  std::set<void*> given;
+  for (std::size_t n = 0; n < line_pool::lines_per_slab + 1; ++n) given.insert(pool.allocate(cache));
+  std::set<void*> visited;
+  pool.for_each_line([&](void* line) { EXPECT_TRUE(visited.insert(line).second); });
+  EXPECT_EQ(visited.size() % line_pool::lines_per_slab, 0u);
+  EXPECT_TRUE(std::includes(visited.begin(), visited.end(), given.begin(), given.end()));
+}
+
+TEST(line_pool, serves_threads_without_a_cache_and_gives_no_line_to_two_of_them) {
+  line_pool pool{nullptr};
+  std::vector<std::thread> threads;
+  for (unsigned t = 1; t <= 4; ++t) {
+    threads.emplace_back([&pool, t] {
+      std::vector<unsigned*> held;
+      for (unsigned n = 0; n < 20'000; ++n) {
+        auto* const line = static_cast<unsigned*>(pool.allocate_shared());
+        line[8] = t;  // a race, if another thread holds it
+        held.push_back(line);
+        if (held.size() == 200) {
+          for (unsigned* each : held) {
+            EXPECT_EQ(each[8], t);
+            pool.release_shared(each);
+          }
+          held.clear();
+        }
+      }
+      for (unsigned* each : held) pool.release_shared(each);
+    });
+  }
+  for (std::thread& t : threads) t.join();
+}
+
+}  // namespace
+}  // namespace tartan::detail

@@ -1,0 +1,49 @@
+#pragma once
+/// Where workers get the time from and where they sleep; later also where readiness of I/O comes from.
+
+#include <cstdint>
+
+#include "core/memory.h"
+
+namespace tartan::detail {
+
+/// No deadline.
+inline constexpr std::uint64_t never_ns = ~std::uint64_t{0};
+
+/// A worker's wake token; see docs/design/idle-set.md.
+enum token_state : std::uint32_t { token_awake = 0, token_asleep = 1, token_woken = 2 };
+using wake_token = real_memory::atomic<std::uint32_t>;
+
+/// How long a sleep may last.
+struct sleep_limit {
+  std::uint64_t until_ns = never_ns;     ///< by the poller's clock
+  std::uint64_t at_most_ns = never_ns;   ///< by real time, whatever the poller's clock: a watcher's patience
+};
+
+/// The source of time, sleep and readiness of one runtime.
+///
+/// Threads: every worker calls it at once, for itself.
+class poller {
+ public:
+  poller() = default;
+  poller(const poller&) = delete;
+  poller& operator=(const poller&) = delete;
+  virtual ~poller() = default;
+
+  /// Told once, before anything else: how many workers may sleep here.
+  virtual void attach(unsigned workers) = 0;
+
+  /// Monotonic; the same on all threads.
+  [[nodiscard]] virtual std::uint64_t now_ns() noexcept = 0;
+
+  /// Blocks while the token is `token_asleep`, at most as long as the limit says. May return early for no reason.
+  virtual void sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept = 0;
+
+  /// Ends the sleep of a worker whose token was just changed. Async-signal-safe.
+  virtual void wake(unsigned worker, wake_token& token) noexcept = 0;
+
+  /// Looks, without waiting, whether something outside is ready, and posts it. Gives whether anything was.
+  virtual bool harvest(unsigned worker) noexcept = 0;
+};
+
+}  // namespace tartan::detail

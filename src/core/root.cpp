@@ -1,0 +1,120 @@
+#include <tartan/core/root.h>
+
+#include "core/fatal.h"
+#include "core/group_state.h"
+#include "core/join_word.h"
+#include "core/memory.h"
+#include "core/root_registry.h"
+#include "core/runtime_state.h"
+
+namespace tartan::detail {
+
+namespace {
+
+using word = join_word<real_memory, chain>;
+using counter_word = real_memory::atomic<std::uint32_t>;
+
+word& word_in(std::byte* bytes) noexcept { return *std::launder(reinterpret_cast<word*>(bytes)); }
+counter_word& count_in(std::byte* bytes) noexcept { return *std::launder(reinterpret_cast<counter_word*>(bytes)); }
+
+}  // namespace
+
+struct root::events {
+  static void start(event& e) { static_cast<root&>(of(e)).start(); }
+  static void report(event& e) { static_cast<root&>(of(e)).report(); }
+  static void drop_report(event& e) noexcept { static_cast<root&>(of(e)).let_go(); }
+  static constexpr event_ops start_ops{&start, &drop_event, origin::post, false, false};
+  static constexpr event_ops report_ops{&report, &drop_report, origin::post, false, false};
+};
+
+root::root(runtime_state& rt, color where, std::source_location site, unsigned references, group_state* group) noexcept
+    : chain{rt, where, site} {
+  owner_ = group;
+  static_assert(sizeof(word) == sizeof(join_) && sizeof(counter_word) == sizeof(count_));
+  ::new (static_cast<void*>(join_)) word;
+  ::new (static_cast<void*>(count_)) counter_word{references};
+}
+
+void root::keep() noexcept { count_in(count_).fetch_add(1, std::memory_order_relaxed); }
+
+void root::let_go() noexcept {
+  // acq_rel: what everybody did with it before, pairs with the other let_go()s
+  if (count_in(count_).fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+bool root::launch() noexcept {
+  keep();  // it may have ended before this returns
+  if (group() != nullptr) group()->add(*this);
+  runtime().roots().add(*this);
+  const bool posted = post_new(events::start_ops);
+  if (!posted) {
+    runtime().roots().remove(*this);
+    drop();
+  }
+  let_go();
+  return posted;
+}
+
+void root::start() noexcept {
+  std::coroutine_handle<> coroutine;
+  try {
+    coroutine = open();
+  } catch (...) {
+    fail(std::current_exception());
+    finish();
+    return;
+  }
+  run(coroutine);
+}
+
+void root::finish() noexcept {
+  close();
+  runtime().roots().remove(*this);
+  if (group() != nullptr) {
+    group()->ended(*this);
+  } else {
+    const auto [what, joiner] = word_in(join_).end();
+    if (what == end_met::nobody) return report();
+    if (what == end_met::a_joiner) joiner->complete();
+  }
+  let_go();
+}
+
+bool root::join(chain& joiner) noexcept {
+  switch (word_in(join_).join(joiner)) {
+    case word::join_result::waits: return false;
+    case word::join_result::has_ended: return true;
+    case word::join_result::twice: break;
+  }
+  fatal({"a coroutine was joined twice; it was spawned at ", place(site())});
+}
+
+void root::detach() noexcept {
+  if (word_in(join_).drop() && failed()) {
+    post(events::report_ops);  // in its color; the reference goes along
+  } else {
+    let_go();
+  }
+}
+
+/// Tells of an exception that nobody will ask for, in the color. Releases a reference.
+void root::report() noexcept {
+  if (std::exception_ptr left = take_exception()) {
+    try {
+      std::rethrow_exception(std::move(left));
+    } catch (...) {
+      runtime().escaped(where(), site());
+    }
+  }
+  let_go();
+}
+
+bool root::drop() noexcept {
+  close();
+  if (group() != nullptr) group()->take_back(*this);
+  const bool to_count = !dropped();
+  let_go();
+  return to_count;
+}
+
+}  // namespace tartan::detail

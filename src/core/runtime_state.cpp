@@ -1,0 +1,146 @@
+#include "core/runtime_state.h"
+
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "core/blocking_pool.h"
+#include "core/fatal.h"
+#include "core/frame_pool.h"
+#include "core/futex_poller.h"
+#include "core/lifecycle.h"
+#include "core/root_registry.h"
+#include "core/sched/policy.h"
+#include "core/signals.h"
+#include "core/worker.h"
+
+namespace tartan::detail {
+
+namespace {
+
+constexpr unsigned most_workers = 1024;
+constexpr unsigned most_batch = 65536;
+
+options checked(options with) {
+  const auto refuse = [](const std::string& what) { throw std::invalid_argument{"tartan::options::" + what}; };
+  if (with.workers > most_workers) refuse("workers: " + std::to_string(with.workers) + ", but 1024 is the maximum");
+  if (with.batch == 0 || with.batch > most_batch) {
+    refuse("batch: " + std::to_string(with.batch) + ", but it must be 1 to 65536");
+  }
+  if (with.blocking_threads == 0) refuse("blocking_threads: 0, but blocking jobs need at least one");
+  if (with.drain_within.count() < 0) refuse("drain_within: negative");
+  if (with.stall_after.count() < 0) refuse("stall_after: negative; zero means never");
+  return with;
+}
+
+}  // namespace
+
+runtime_state::runtime_state(options with)
+    : settings_{checked(std::move(with))},
+      cpus_{cpu_mask::of_this_thread()},
+      workers_{settings_.workers != 0 ? settings_.workers : usable_cpus()},
+      events_{this},
+      own_poller_{settings_.poller == nullptr ? std::make_unique<futex_poller>() : nullptr},
+      poller_{settings_.poller != nullptr ? settings_.poller : own_poller_.get()} {
+  choose_barriers();
+  poller_->attach(workers_);
+  frames_ = std::make_unique<frame_pool>(*this);
+  roots_ = std::make_unique<root_registry>(*this);
+  blocking_ = std::make_unique<blocking_pool>(*this);
+  life_ = std::make_unique<lifecycle>(*this);
+  policy_ = make_scheduler(*this);
+  signals_ = std::make_unique<stop_signals>(
+      [](void* life) noexcept { static_cast<lifecycle*>(life)->stop(); }, life_.get());
+}
+
+runtime_state::~runtime_state() {
+  signals_.reset();
+  blocking_.reset();
+  life_->end();
+  roots_.reset();
+  policy_.reset();
+  delete timers_.load(std::memory_order_acquire);  // pairs with plug_in
+  life_.reset();
+}
+
+unsigned runtime_state::this_worker() const noexcept {
+  const worker* const w = worker_here();
+  return w != nullptr ? w->index : workers_;
+}
+
+clockwork& runtime_state::plug_in(std::unique_ptr<clockwork> timers) {
+  clockwork* there = nullptr;
+  // release: the timers themselves, pairs with timers(); acquire: those of who was first
+  if (timers_.compare_exchange_strong(there, timers.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+    there = timers.release();
+  }
+  return *there;
+}
+
+void runtime_state::timer_set(std::uint64_t deadline_ns, bool own_color) noexcept { life_->timer_set(deadline_ns, own_color); }
+
+void runtime_state::operation_ended() noexcept {
+  // release: what the operation posted; pairs with operations()
+  if (operations_.fetch_sub(1, std::memory_order_acq_rel) == 1) life_->reconsider();
+}
+
+bool runtime_state::post_all(std::span<addressed_event> many) noexcept {
+  worker* const from = worker_here();
+  if (from != nullptr && !stopping()) {
+    policy_->submit_many(many, from);
+    return true;
+  }
+  const std::lock_guard in_gate{gates_.mine()};
+  if (stopping() && (from == nullptr || life_->over())) return false;
+  policy_->submit_many(many, from);
+  return true;
+}
+
+void runtime_state::stop_on(std::initializer_list<int> signals) { signals_->stop_on(signals); }
+
+void runtime_state::name(color c, std::string_view name) {
+  const std::lock_guard hold{names_lock_};
+  names_.insert_or_assign(c, std::string{name});
+}
+
+void runtime_state::forget_name(color c) noexcept {
+  const std::lock_guard hold{names_lock_};
+  names_.erase(c);
+}
+
+std::string runtime_state::name_of(color c) const {
+  const std::lock_guard hold{names_lock_};
+  const auto found = names_.find(c);
+  return found != names_.end() ? found->second : std::string{};
+}
+
+namespace {
+
+std::string what_of(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const std::exception& e) {
+    return std::string{": "} + e.what();
+  } catch (...) {
+    return {};
+  }
+}
+
+}  // namespace
+
+void runtime_state::escaped(color c, std::source_location site) {
+  escaped_exception report{std::current_exception(), c, name_of(c), site};
+  if (!settings_.on_exception) {
+    fatal({"an exception left an event of ", color_text(c, report.name), ", posted at ", place(site),
+           what_of(report.exception)});
+  }
+  try {
+    settings_.on_exception(report);
+  } catch (...) {
+    fatal({"options::on_exception itself threw, for an event of ", color_text(c, report.name), ", posted at ", place(site),
+           what_of(std::current_exception())});
+  }
+}
+
+}  // namespace tartan::detail

@@ -1,0 +1,121 @@
+#pragma once
+/// What a runtime consists of; the public class holds one.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <source_location>
+#include <span>
+#include <string>
+#include <tartan/core/color.h>
+#include <tartan/core/event.h>
+#include <tartan/core/options.h>
+#include <tartan/core/runtime.h>
+#include <unordered_map>
+#include <vector>
+
+#include "core/clockwork.h"
+#include "core/cpus.h"
+#include "core/line_pool.h"
+#include "core/memory.h"
+#include "core/poller.h"
+#include "core/posting_gates.h"
+#include "core/worker.h"
+
+namespace tartan::detail {
+
+class blocking_pool;
+class frame_pool;
+class root_registry;
+class scheduler;
+class lifecycle;
+class stop_signals;
+
+/// The parts of a runtime and how they find each other.
+///
+/// Lifetime: made by runtime, destroyed after the last worker thread was joined.
+class runtime_state {
+ public:
+  explicit runtime_state(options with);
+  runtime_state(const runtime_state&) = delete;
+  runtime_state& operator=(const runtime_state&) = delete;
+  ~runtime_state();
+
+  [[nodiscard]] const options& settings() const noexcept { return settings_; }
+  [[nodiscard]] unsigned workers() const noexcept { return workers_; }
+  [[nodiscard]] scheduler& policy() noexcept { return *policy_; }
+  [[nodiscard]] lifecycle& life() noexcept { return *life_; }
+  [[nodiscard]] blocking_pool& blocking() noexcept { return *blocking_; }
+  [[nodiscard]] frame_pool& frames() noexcept { return *frames_; }
+  [[nodiscard]] root_registry& roots() noexcept { return *roots_; }
+  [[nodiscard]] poller& clock() noexcept { return *poller_; }
+  [[nodiscard]] std::uint64_t now_ns() noexcept { return poller_->now_ns(); }
+
+  /// Whether stop() was called; then waits and timers complete as canceled.
+  [[nodiscard]] bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
+  void begin_stop() noexcept { stopping_.store(true, std::memory_order_release); }
+
+  /// Where workers may run; read before any of them was bound.
+  [[nodiscard]] const cpu_mask& cpus() const noexcept { return cpus_; }
+
+  /// The number of the worker that the calling thread is; `workers()` for a foreign thread.
+  [[nodiscard]] unsigned this_worker() const noexcept;
+  /// The worker that the calling thread is; null for a foreign thread.
+  [[nodiscard]] worker* worker_here() const noexcept {
+    thread_context* const context = here;
+    return context != nullptr && context->owner == this ? static_cast<worker*>(context) : nullptr;
+  }
+  [[nodiscard]] line_pool& events() noexcept { return events_; }
+  [[nodiscard]] posting_gates& gates() noexcept { return gates_; }
+  void stop_on(std::initializer_list<int> signals);
+  /// Posts all, or, after stop, none: then they are still the caller's.
+  [[nodiscard]] bool post_all(std::span<addressed_event> many) noexcept;
+
+  /// Timers: null until the first one was set.
+  [[nodiscard]] clockwork* timers() const noexcept { return timers_.load(std::memory_order_acquire); }
+  /// Plugs timers in; if another thread was first, its stay and these are destroyed. Gives those that stayed.
+  clockwork& plug_in(std::unique_ptr<clockwork> timers);
+  /// To be called after a timer was set: makes sure that somebody will be awake for it.
+  /// `own_color`: it belongs to the running color, which delays it anyway, so that this can wait until the event ends.
+  void timer_set(std::uint64_t deadline_ns, bool own_color) noexcept;
+
+  /// What run_until_idle waits for besides events and timers: blocking jobs, I/O operations.
+  void operation_started() noexcept { operations_.fetch_add(1, std::memory_order_relaxed); }
+  /// To be called after the completion was posted.
+  void operation_ended() noexcept;
+  [[nodiscard]] std::size_t operations() const noexcept { return operations_.load(std::memory_order_acquire); }
+
+  void name(color c, std::string_view name);
+  void forget_name(color c) noexcept;
+  [[nodiscard]] std::string name_of(color c) const;
+
+  /// The exception that is being handled left an event: to the user's handler, or the end of the program.
+  void escaped(color c, std::source_location site);
+
+ private:
+  options settings_;
+  cpu_mask cpus_;
+  unsigned workers_;
+  line_pool events_;
+  posting_gates gates_;
+  std::unique_ptr<poller> own_poller_;
+  poller* poller_;
+  /// Release by begin_stop; pairs with stopping().
+  real_memory::atomic<bool> stopping_{false};
+  /// Release by plug_in; pairs with timers().
+  real_memory::atomic<clockwork*> timers_{nullptr};
+  /// Release by operation_ended, after its completion was posted; pairs with operations().
+  real_memory::atomic<std::size_t> operations_{0};
+  std::unique_ptr<frame_pool> frames_;
+  std::unique_ptr<root_registry> roots_;
+  std::unique_ptr<blocking_pool> blocking_;
+  std::unique_ptr<lifecycle> life_;
+  std::unique_ptr<scheduler> policy_;
+  std::unique_ptr<stop_signals> signals_;
+  mutable std::mutex names_lock_;  ///< guards names_
+  std::unordered_map<color, std::string> names_;
+};
+
+}  // namespace tartan::detail

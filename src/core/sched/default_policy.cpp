@@ -1,0 +1,205 @@
+#include "core/sched/default_policy.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+
+#include "core/fatal.h"
+#include "core/runtime_state.h"
+#include "core/sched/scheduled.h"
+
+namespace tartan::detail {
+
+namespace {
+
+// A strand's color: bit 63 | generation | number of the color queue's line.
+constexpr unsigned line_bits = 44;
+constexpr std::uint64_t strand_bit = std::uint64_t{1} << 63;
+
+color_queue& queue_of(strand_state& s) noexcept { return reinterpret_cast<color_queue&>(s); }
+
+}  // namespace
+
+std::unique_ptr<scheduler> make_scheduler(runtime_state& rt) { return std::make_unique<scheduled<default_policy>>(rt); }
+
+runtime_state& runtime_of(strand_state& s) noexcept { return *static_cast<runtime_state*>(line_pool::owner_of(&s)); }
+
+default_policy::default_policy(runtime_state& rt)
+    : rt_{rt},
+      life_{rt.life()},
+      workers_{rt.workers()},
+      batch_{rt.settings().batch},
+      stealing_{rt.settings().stealing && rt.workers() > 1},
+      most_searchers_{std::max(2u, std::min(rt.workers(), rt.cpus().count()) / 2)},
+      queues_{&rt},
+      homes_{std::make_unique<home[]>(rt.workers())},
+      watches_(rt.workers()),
+      default_color_{&new_queue(queue_kind::permanent, 0, nullptr)} {
+  default_color_->owner.store(0, std::memory_order_relaxed);
+  for (unsigned n = 0; n < workers_; ++n) {
+    homes_[n].index = n;
+    watches_[n].turns.resize(workers_);
+  }
+  if (rt.settings().pin_default_color) homes_[0].pin = default_color_;
+}
+
+default_policy::~default_policy() {
+  queues_.for_each_line([&](void* line) {
+    const auto& q = *static_cast<color_queue*>(line);
+    if (q.kind != queue_kind::strand || q.closing || q.in.look().is_closing()) return;
+    fatal({"a strand outlives its runtime: ", color_text(color_of(reinterpret_cast<const strand_state&>(q)),
+                                                         rt_.name_of(color_of(reinterpret_cast<const strand_state&>(q))))});
+  });
+}
+
+color_queue& default_policy::new_queue(queue_kind kind, std::uint64_t value, worker* from) {
+  for (;;) {
+    void* const line = from != nullptr ? queues_.allocate(from->queue_lines) : queues_.allocate_shared();
+    // Not constructed anew: the inbox of a line keeps its generation, which late posts by value compare with.
+    auto& q = *static_cast<color_queue*>(line);
+    if (kind == queue_kind::strand && q.in.generation() == q.in.last_generation) continue;  // worn out: 64 bytes set aside
+    q.head = nullptr;
+    q.tail = nullptr;
+    q.linked_next = nullptr;
+    q.color_value = value;
+    q.state = queue_state::idle;
+    q.kind = kind;
+    q.closing = false;
+    q.linked_by = no_worker;
+    q.sender = no_worker;
+    q.visits = 0;
+    q.was_sent = false;
+    q.chain = nullptr;
+    return q;
+  }
+}
+
+void default_policy::free_queue(color_queue& q, worker* from) noexcept {
+  if (q.kind == queue_kind::strand && q.named) rt_.forget_name(raw_color::make(q.color_value));
+  q.kind = queue_kind::free;
+  if (from != nullptr) {
+    queues_.release(from->queue_lines, &q);
+  } else {
+    queues_.release_shared(&q);
+  }
+}
+
+/// Where a new color goes: to the worker that posts; from outside, to a worker that is awake, by hash.
+unsigned default_policy::owner_for(std::uint64_t value, const worker* from) noexcept {
+  if (from != nullptr) return from->index;
+  if (workers_ == 1) return 0;
+  const auto first = static_cast<unsigned>(mix(value) % workers_);
+  constexpr unsigned probes = 4;
+  for (unsigned n = 0; n < probes && n < workers_; ++n) {
+    const unsigned candidate = (first + n) % workers_;
+    if (!life_.sleepers().is_asleep(candidate)) return candidate;
+  }
+  return first;
+}
+
+strand_state* default_policy::new_strand(worker* from, bool named) {
+  color_queue& q = new_queue(queue_kind::strand, 0, from);
+  q.color_value = strand_bit | (q.in.generation() << line_bits) | line_pool::number_of(&q);
+  q.named = named;
+  // release: the new generation; pairs with post_if of a late post to the last one
+  q.owner.store(owner_for(q.color_value, from), std::memory_order_release);
+  return reinterpret_cast<strand_state*>(&q);
+}
+
+strand_state* default_policy::open_strand(worker* from, bool named) {
+  if (from != nullptr) return new_strand(from, named);
+  {
+    const std::lock_guard in_gate{rt_.gates().mine()};
+    if (!life_.over()) return new_strand(nullptr, named);
+  }
+  const std::lock_guard hold{late_lock_};
+  return new_strand(nullptr, named);
+}
+
+/// By the owner. False: it has to go by the inbox.
+bool default_policy::close_owned(worker& from, color_queue& q) noexcept {
+  const closed outcome = homes_[from.index].close(q);
+  if (outcome == closed::retired) free_queue(q, &from);
+  return outcome != closed::refused;
+}
+
+/// The strand's handle is gone: what was posted still runs, then the color queue is freed by the worker that finds it empty.
+void default_policy::close_strand(strand_state& s, worker* from) noexcept {
+  color_queue& q = queue_of(s);
+  if (from != nullptr && q.owner.load(std::memory_order_relaxed) == from->index && close_owned(*from, q)) return;
+  if (q.in.close() == pushed::owes_link) link(q, from);  // last-touch
+}
+
+color default_policy::color_of(const strand_state& s) const noexcept {
+  return raw_color::make(reinterpret_cast<const color_queue&>(s).color_value);
+}
+
+void default_policy::place(strand_state& s, unsigned worker_index) noexcept {
+  color_queue& q = queue_of(s);
+  const unsigned owner = q.owner.load(std::memory_order_acquire);
+  if (owner == worker_index) return;
+  while (!homes_[owner].lock.try_enter_as_thief()) std::this_thread::yield();
+  homes_[owner].give(q, worker_index);
+  homes_[owner].lock.leave_as_thief();
+}
+
+std::size_t default_policy::waiting(unsigned worker_index) const noexcept { return homes_[worker_index].queue.size(); }
+
+bool default_policy::any_left() noexcept {
+  for (unsigned n = 0; n < workers_; ++n) {
+    if (homes_[n].has_work()) return true;
+  }
+  return false;
+}
+
+namespace {
+
+std::size_t drop_events(color_queue& q) noexcept {
+  std::size_t dropped = 0;
+  auto& rt = *static_cast<runtime_state*>(line_pool::owner_of(&q));
+  while (event* e = q.take()) {
+    const bool pooled = e->ops->pooled;
+    e->ops->drop(*e);
+    if (pooled) free_event(rt, *e);
+    ++dropped;
+  }
+  return dropped;
+}
+
+}  // namespace
+
+/// While foreign threads may still open strands, which they do until the runtime is destroyed.
+queue_kind default_policy::kind_of(const color_queue& q) noexcept {
+  const std::lock_guard hold{late_lock_};
+  return q.kind;
+}
+
+std::size_t default_policy::drop_all() noexcept {
+  std::size_t dropped = 0;
+  for (bool again = true; again;) {  // a callable that is destroyed may close strands
+    again = false;
+    for (unsigned n = 0; n < workers_; ++n) {
+      while (homes_[n].pop() != nullptr) again = true;
+      while (color_queue* const q = homes_[n].posted.take()) {
+        q->in.unlink();
+        again = true;
+      }
+    }
+    table_.clear();
+    queues_.for_each_line([&](void* line) {
+      auto& q = *static_cast<color_queue*>(line);
+      if (kind_of(q) == queue_kind::free) return;
+      q.state = queue_state::running;  // a strand that its own event holds must not be freed under our feet
+      const std::size_t here_dropped = drop_events(q);
+      dropped += here_dropped;
+      again = again || here_dropped != 0;
+      q.state = queue_state::idle;
+      const bool finished = q.kind == queue_kind::by_value || q.kind == queue_kind::unordered ||
+                            (q.kind == queue_kind::strand && (q.closing || q.in.look().is_closing()));
+      if (finished && q.in.retire()) free_queue(q, nullptr);
+    });
+  }
+  return dropped;
+}
+
+}  // namespace tartan::detail

@@ -1,0 +1,106 @@
+#pragma once
+/// The default scheduler; docs/design/scheduler.md is its map.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/lifecycle.h"
+#include "core/memory.h"
+#include "core/sched/color_table.h"
+#include "core/sched/home.h"
+#include "core/sched/policy.h"
+#include "core/spin_lock.h"
+#include "core/worker.h"
+
+namespace tartan::detail {
+
+using color_queue = color_queue_of<real_memory, event>;
+using home = home_of<real_memory, event>;
+static_assert(sizeof(color_queue) == 64);
+
+/// Owner's lists without locks, inboxes for everybody else, stealing of whole color queues.
+class default_policy {
+ public:
+  explicit default_policy(runtime_state& rt);
+  ~default_policy();
+
+  void submit(color where, event& e, worker* from) noexcept;
+  void submit(strand_state& s, event& e, worker* from) noexcept;
+  void submit_many(std::span<addressed_event> many, worker* from) noexcept;
+  [[nodiscard]] strand_state* open_strand(worker* from, bool named);
+  void close_strand(strand_state& s, worker* from) noexcept;
+  [[nodiscard]] color color_of(const strand_state& s) const noexcept;
+  void place(strand_state& s, unsigned worker_index) noexcept;
+
+  bool turn(worker& w);
+  bool search(worker& w);
+  void cover(worker& w) noexcept;
+  [[nodiscard]] work_seen sources(const worker& w) noexcept;
+  [[nodiscard]] bool any_left() noexcept;
+  [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept;
+  std::size_t drop_all() noexcept;
+
+ private:
+  [[nodiscard]] bool close_owned(worker& from, color_queue& q) noexcept;
+
+  /// What a worker that looks for work has seen of the others: their turns at some time.
+  struct alignas(64) watch {
+    std::uint64_t since_ns = 0;
+    std::vector<std::uint64_t> turns;
+    std::uint64_t stole_at_ns = 0;         ///< the last steal, until it is judged
+    std::uint64_t keeps_off_ns = 0;        ///< for how long, after the last one that did not pay
+    std::uint64_t keeps_off_until_ns = 0;
+
+    void judge_loot(std::uint64_t now_ns) noexcept;
+    void restart(lifecycle& life, std::uint64_t now_ns) noexcept;
+  };
+
+  // Posting: default_policy_post.cpp
+  void post_running(color_queue& q, event& e) noexcept;
+  [[nodiscard]] bool is_pinned(const color_queue& q) const noexcept;
+  void deliver(color_queue& q, event& e, worker* from) noexcept;
+  void post_by_value(color where, event& e, worker* from) noexcept;
+  bool post_to_strand_color(color where, event& e, worker* from) noexcept;
+  void post_unordered(event& e, worker* from) noexcept;
+  void link(color_queue& q, worker* from) noexcept;
+  [[nodiscard]] std::uint16_t sender_of(const worker* from) const noexcept;
+  void after_append(const worker& from, appended outcome) noexcept;
+  void after_local(home& h) noexcept;
+  void after_link(unsigned owner, bool only_owner, worker* from) noexcept;
+  [[nodiscard]] strand_state* new_strand(worker* from, bool named);
+  [[nodiscard]] queue_kind kind_of(const color_queue& q) noexcept;
+  [[nodiscard]] color_queue& new_queue(queue_kind kind, std::uint64_t value, worker* from);
+  void free_queue(color_queue& q, worker* from) noexcept;
+  [[nodiscard]] unsigned owner_for(std::uint64_t value, const worker* from) noexcept;
+
+  // Running: default_policy_run.cpp
+  void forward(color_queue* chain) noexcept;
+  [[nodiscard]] color_queue* next(home& h, color_queue* done) noexcept;
+  void run_batch(worker& w, color_queue& q);
+  [[nodiscard]] bool run_events(worker& w, color_queue& q, unsigned& left);
+  [[nodiscard]] bool ended(worker& w, color_queue& q) noexcept;
+
+  // Stealing: default_policy_steal.cpp
+  bool steal_from(worker& w, unsigned victim) noexcept;
+  void wake_owners() noexcept;
+  [[nodiscard]] bool worth_it(unsigned victim, const watch& seen, std::uint64_t now_ns) const noexcept;
+  [[nodiscard]] bool visit_others(worker& w, std::uint64_t now_ns) noexcept;
+
+  runtime_state& rt_;
+  lifecycle& life_;
+  unsigned workers_;
+  unsigned batch_;
+  bool stealing_;
+  unsigned most_searchers_;  ///< beyond it a worker without work sleeps at once; two that play ping-pong must both be awake
+  spin_lock late_lock_;  ///< guards kinds when the runtime is over: strands are opened, and every color queue is looked at
+  line_pool queues_;
+  color_table<real_memory, color_queue> table_;
+  std::unique_ptr<home[]> homes_;
+  std::vector<watch> watches_;  ///< each its worker's own
+  color_queue* default_color_;
+};
+
+}  // namespace tartan::detail

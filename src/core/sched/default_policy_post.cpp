@@ -1,0 +1,161 @@
+/// Posting, by the default scheduler: into the owner's list where the caller is the owner, else into the inbox.
+
+#include <utility>
+
+#include "core/runtime_state.h"
+#include "core/sched/default_policy.h"
+
+namespace tartan::detail {
+
+namespace {
+
+constexpr unsigned line_bits = 44;
+constexpr std::uint64_t strand_bit = std::uint64_t{1} << 63;
+constexpr std::uint64_t line_mask = (std::uint64_t{1} << line_bits) - 1;
+constexpr std::uint64_t generation_mask = inbox<real_memory, event>::last_generation;
+
+/// A backlog that is worth waking a worker although one comes to look within a millisecond anyway.
+constexpr std::uint32_t urgent_backlog = 256;
+
+}  // namespace
+
+/// To the running color: no lock, nobody else touches its list.
+inline void default_policy::post_running(color_queue& q, event& e) noexcept {
+  q.absorb_inbox();  // first-posted-first-run
+  q.append(e);
+}
+
+void default_policy::submit(strand_state& s, event& e, worker* from) noexcept {
+  auto& q = reinterpret_cast<color_queue&>(s);
+  if (from != nullptr && &q == from->running_queue) return post_running(q, e);
+  deliver(q, e, from);
+}
+
+void default_policy::submit(color where, event& e, worker* from) noexcept {
+  if (where.value() == 0) return deliver(*default_color_, e, from);
+  if (from != nullptr && where == from->running && where != color::unordered) {
+    if (from->running_queue != nullptr) return post_running(*static_cast<color_queue*>(from->running_queue), e);
+  }
+  if (where == color::unordered) return post_unordered(e, from);
+  if ((where.value() & strand_bit) != 0 && post_to_strand_color(where, e, from)) return;
+  post_by_value(where, e, from);
+}
+
+/// Whether only worker 0 may run it.
+bool default_policy::is_pinned(const color_queue& q) const noexcept { return &q == homes_[0].pin; }
+
+void default_policy::deliver(color_queue& q, event& e, worker* from) noexcept {
+  if (from != nullptr) {
+    if (&q == from->running_queue) return post_running(q, e);
+    if (q.owner.load(std::memory_order_relaxed) == from->index) {
+      const appended outcome = homes_[from->index].post(q, e);
+      if (outcome != appended::refused) return after_append(*from, outcome);
+    }
+  }
+  if (q.in.push(e, e) == pushed::owes_link) link(q, from);
+}
+
+/// Posts by value to a color that a strand had or has. False: the strand is gone, and its color is like any other.
+bool default_policy::post_to_strand_color(color where, event& e, worker* from) noexcept {
+  auto* const q = static_cast<color_queue*>(queues_.line_of(where.value() & line_mask));
+  if (q == nullptr) return false;
+  const std::uint64_t generation = (where.value() >> line_bits) & generation_mask;
+  if (from != nullptr && q->owner.load(std::memory_order_relaxed) == from->index) {
+    const appended outcome = homes_[from->index].post_if(generation, *q, e);
+    if (outcome != appended::refused) {
+      after_append(*from, outcome);
+      return true;
+    }
+  }
+  const pushed outcome = q->in.push_if(generation, e, e);
+  if (outcome == pushed::owes_link) link(*q, from);
+  return outcome != pushed::refused;
+}
+
+/// Look-up and post are one step against the removal of an idle color (one-step): both inside the bucket's lock.
+void default_policy::post_by_value(color where, event& e, worker* from) noexcept {
+  bool crowded = false;
+  bool owes = false;
+  appended outcome = appended::refused;
+  color_queue* q = nullptr;
+  {
+    decltype(table_)::hold bucket{table_, where.value()};
+    q = bucket.find(where.value(), crowded);
+    if (q == nullptr) {
+      q = &new_queue(queue_kind::by_value, where.value(), from);
+      q->owner.store(owner_for(where.value(), from), std::memory_order_release);
+      bucket.insert(*q);
+    }
+    // Not waiting for a thief that was preempted: the bucket would stay locked.
+    if (home* const h = from != nullptr ? &homes_[from->index] : nullptr;
+        h != nullptr && q->owner.load(std::memory_order_relaxed) == from->index && h->lock.try_enter()) {
+      outcome = h->append(*q, e);
+      h->lock.leave();
+    }
+    if (outcome == appended::refused) owes = q->in.push(e, e) == pushed::owes_link;
+  }
+  if (owes) link(*q, from);  // LINKED keeps it from removal
+  if (from != nullptr) after_append(*from, outcome);
+  if (crowded) table_.grow();
+}
+
+/// Ordered with nothing: a queue of its own, of one event.
+void default_policy::post_unordered(event& e, worker* from) noexcept {
+  color_queue& q = new_queue(queue_kind::unordered, color::unordered.value(), from);
+  q.owner.store(owner_for(reinterpret_cast<std::uintptr_t>(&q), from), std::memory_order_release);
+  deliver(q, e, from);
+}
+
+/// Who posts to another worker's color, for that color may move to it. Without stealing everything stays where it is.
+std::uint16_t default_policy::sender_of(const worker* from) const noexcept {
+  return from != nullptr && from->in_event && stealing_ ? static_cast<std::uint16_t>(from->index) : no_worker;
+}
+
+/// Pays the link that a push owed.
+void default_policy::link(color_queue& q, worker* from) noexcept {
+  const bool only_owner = !stealing_ || is_pinned(q);
+  const unsigned owner = link_to_owner(homes_.get(), q, sender_of(from));
+  after_link(owner, only_owner, from);
+}
+
+void default_policy::after_append(const worker& from, appended outcome) noexcept {
+  if (outcome == appended::activated && from.in_event) after_local(homes_[from.index]);
+}
+
+/// After a color became runnable on the worker that runs the calling event: somebody must be there if the event lasts.
+void default_policy::after_local(home& h) noexcept {
+  const idle_view seen = life_.sleepers().view_after_publish();
+  if (seen.quiet()) return;
+  if (seen.forked()) return life_.posted_outside(seen);
+  if (!stealing_ || seen.searching() != 0) return;
+  if (seen.watching() && h.queue.size() < urgent_backlog) return;
+  life_.wake_any(nullptr);
+}
+
+/// After a color queue was linked into a worker's incoming chain.
+void default_policy::after_link(unsigned owner, bool only_owner, worker* from) noexcept {
+  const idle_view seen = life_.sleepers().view_after_publish();
+  if (seen.quiet()) return;
+  if (seen.paused() || seen.forked()) return life_.posted_outside(seen);
+  if (from != nullptr && from->index == owner) return;
+  if (life_.sleepers().is_asleep(owner)) {
+    // A searcher will find it; so will the caller, if it searches itself.
+    if (only_owner || seen.searching() == 0) life_.wake(owner, from);
+    return;
+  }
+  if (!only_owner && !seen.watching() && seen.searching() == 0) life_.wake_any(from);
+}
+
+/// From a worker: one look at the sleepers, at the end.
+void default_policy::submit_many(std::span<addressed_event> many, worker* from) noexcept {
+  if (from != nullptr) {
+    const bool in_event = std::exchange(from->in_event, false);  // one look at the sleepers, at the end
+    for (const addressed_event& each : many) submit(each.where, *each.what, from);
+    from->in_event = in_event;
+    if (in_event) after_local(homes_[from->index]);
+    return;
+  }
+  for (const addressed_event& each : many) submit(each.where, *each.what, nullptr);
+}
+
+}  // namespace tartan::detail

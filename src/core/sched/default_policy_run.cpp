@@ -1,0 +1,129 @@
+/// Running events, by the default scheduler.
+
+#include "core/clock.h"
+#include "core/lifecycle.h"
+#include "core/runtime_state.h"
+#include "core/sched/default_policy.h"
+
+namespace tartan::detail {
+
+namespace {
+
+/// A visit to another worker that is so short costs less than the way there: a few cache lines and perhaps a wake-up.
+constexpr std::uint64_t short_visit_ns = 2'000;
+
+}  // namespace
+
+bool default_policy::turn(worker& w) {
+  home& h = homes_[w.index];
+  if (w.credits <= 0) {
+    w.credits = lifecycle::events_between_looks;
+    life_.look(w);
+  }
+  color_queue* q = next(h, nullptr);
+  if (q == nullptr) return false;
+  life_.found_work(w);
+  w.in_turn.store(true, std::memory_order_relaxed);
+  while (q != nullptr) {
+    run_batch(w, *q);
+    color_queue* const left = ended(w, *q) ? nullptr : q;
+    if (w.deferred_deadline != never_ns) life_.publish_deferred(w);
+    if (w.credits <= 0) {
+      if (left != nullptr) h.put_back(*left);
+      break;
+    }
+    q = next(h, left);
+  }
+  w.in_turn.store(false, std::memory_order_relaxed);
+  return true;
+}
+
+/// Puts back what has run, and takes the next color queue, now running.
+color_queue* default_policy::next(home& h, color_queue* done) noexcept {
+  color_queue* strays = nullptr;
+  color_queue* const q = h.next(done, strays);
+  if (strays != nullptr) forward(strays);
+  // Its first event may be a long one: somebody must be there for the others (covered).
+  if (q != nullptr && (h.queue.size() != 0 || !h.posted.empty())) after_local(h);
+  return q;
+}
+
+/// Without a lock: what was linked to the wrong worker goes to the right one, with all that a link owes.
+void default_policy::forward(color_queue* chain) noexcept {
+  while (chain != nullptr) {
+    color_queue* const q = chain;
+    chain = q->linked_next;
+    link(*q, nullptr);
+  }
+}
+
+void default_policy::run_batch(worker& w, color_queue& q) {
+  w.running_queue = &q;
+  w.running = raw_color::make(q.color_value);
+  w.in_event = true;
+  w.running_color.store(q.color_value, std::memory_order_relaxed);
+  const std::uint64_t begin = q.was_sent ? real_now_ns() : 0;
+  unsigned left = batch_;
+  while (left != 0) {
+    try {
+      if (!run_events(w, q, left)) break;
+    } catch (...) {
+      rt_.escaped(w.running, w.site);
+    }
+  }
+  const unsigned done = batch_ - left;
+  w.credits -= static_cast<int>(done);
+  w.events.add(done);
+  if (q.was_sent) q.note_visit(real_now_ns() - begin < short_visit_ns);
+  w.in_event = false;
+  w.running = color{};
+  w.running_queue = nullptr;
+  w.turns.add();
+}
+
+/// Runs events until `left` is 0. False: there were no more.
+bool default_policy::run_events(worker& w, color_queue& q, unsigned& left) {
+  /// Frees also if the event throws.
+  struct end_of_event {
+    line_pool& pool;
+    line_cache& cache;
+    event* pooled;
+    ~end_of_event() {
+      if (pooled != nullptr) pool.release(cache, pooled);
+    }
+  };
+  line_pool& pool = rt_.events();
+  while (left != 0) {
+    event* const e = q.take();
+    if (e == nullptr) return false;
+    --left;
+    const event_ops* const ops = e->ops;
+    w.site = e->site;
+    w.running_site.store(e->site, std::memory_order_relaxed);
+    w.inline_left = lifecycle::inline_completions;
+    const end_of_event end{pool, w.event_lines, ops->pooled ? e : nullptr};
+    ops->run(*e);
+  }
+  return true;
+}
+
+/// After a batch, without the lock: frees a color queue that nobody needs any more. Still in state running.
+bool default_policy::ended(worker& w, color_queue& q) noexcept {
+  switch (q.kind) {
+    case queue_kind::by_value:
+      if (q.has_events() || !table_.remove_if_untouched(q)) return false;
+      break;
+    case queue_kind::unordered:
+      if (!q.in.look().untouched()) return false;
+      break;
+    case queue_kind::strand:
+      if (!q.retire_if_closed()) return false;
+      break;
+    default:
+      return false;
+  }
+  free_queue(q, &w);
+  return true;
+}
+
+}  // namespace tartan::detail

@@ -1,0 +1,150 @@
+/// Stealing, by the default scheduler: who steals what from whom, and when it does not.
+///
+/// Source: Mely, section III: steal only where it pays. There the programmer tells what events cost; here an idle thief, which
+/// has nothing better to do, watches the victim's turns.
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "core/clock.h"
+#include "core/lifecycle.h"
+#include "core/runtime_state.h"
+#include "core/sched/default_policy.h"
+
+namespace tartan::detail {
+
+namespace {
+
+/// An idle worker looks around for so long before it sleeps: about what waking it again would take.
+constexpr std::uint64_t search_ns = 50'000;
+/// Turns are counted for so long before anything is concluded from them; a turn that lasts longer is a long event.
+constexpr std::uint64_t shortest_watch_ns = 20'000;
+/// A count that is older says nothing about now.
+constexpr std::uint64_t longest_watch_ns = 2'000'000;
+/// A backlog that the victim alone would not have served by then is shared.
+constexpr std::uint64_t longest_wait_ns = 300'000;
+/// What a steal costs both sides together: a membarrier takes 0.1 to 0.5 us while the others sleep, but 9 us while one runs, in a
+/// virtual machine, and stops that one as well.
+constexpr std::uint64_t steal_price_ns = 20'000;
+/// So many colors are taken at most, so that this price is shared by many, and the victim locked out for some 10 us.
+constexpr std::size_t most_stolen = 488;
+/// What each color costs that moves, in cache lines: its own, its events', and the way back of their memory. Below it the victim
+/// is faster alone (measured: W7, 58 ns a color without stealing, ten times that with).
+constexpr std::uint64_t color_price_ns = 150;
+/// How long a worker keeps off after a steal that did not pay; doubled each time.
+constexpr std::uint64_t shortest_rest_ns = 100'000;
+constexpr std::uint64_t longest_rest_ns = 500'000;
+
+}  // namespace
+
+bool default_policy::search(worker& w) {
+  if (workers_ == 1) return life_.look(w);
+  home& h = homes_[w.index];
+  const std::uint64_t begin = real_now_ns();
+  const std::uint64_t limit_ns = life_.hurried(w) ? 1 : search_ns;
+  watch& seen = watches_[w.index];
+  if (begin - seen.since_ns > longest_watch_ns) seen.restart(life_, begin);
+  seen.judge_loot(begin);
+  for (std::uint64_t now = begin; now - begin < limit_ns; now = real_now_ns()) {
+    if (life_.leaving(w) || life_.look(w) || h.has_work()) return true;
+    if (stealing_ && visit_others(w, now)) return true;
+    // Judged anew by how the victims get on from here, also if this worker sleeps meanwhile: one may be stuck since a moment ago.
+    if (now - seen.since_ns >= shortest_watch_ns) seen.restart(life_, now);
+    if (life_.sleepers().view().searching() > most_searchers_) return false;  // enough others look
+    for (int n = 0; n < 16; ++n) real_memory::relax();
+  }
+  return false;
+}
+
+void default_policy::watch::restart(lifecycle& life, std::uint64_t now_ns) noexcept {
+  since_ns = now_ns;
+  for (unsigned n = 0; n < turns.size(); ++n) turns[n] = life.at(n).turns.get();
+}
+
+/// Loot that was run in no time did not pay, whatever was expected of it: a victim that is robbed gets slower, and so looks worth
+/// robbing (measured: W7). Then this worker keeps off for a while, never so long that anything would wait for 1 ms.
+void default_policy::watch::judge_loot(std::uint64_t now_ns) noexcept {
+  if (stole_at_ns == 0) return;
+  const bool paid = now_ns - stole_at_ns >= 2 * steal_price_ns;
+  keeps_off_ns = paid ? 0 : std::clamp<std::uint64_t>(2 * keeps_off_ns, shortest_rest_ns, longest_rest_ns);
+  keeps_off_until_ns = now_ns + keeps_off_ns;
+  stole_at_ns = 0;
+}
+
+/// One look at each other worker. True: something was stolen.
+bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
+  for (unsigned n = 1; n < workers_; ++n) {
+    const unsigned victim = (w.index + n) % workers_;
+    const home& v = homes_[victim];
+    if (v.queue.size() == 0 && v.posted.empty()) continue;
+    const bool at_once = life_.sleepers().is_asleep(victim) || life_.hurried(w);
+    watch& seen = watches_[w.index];
+    if (!at_once && (now_ns < seen.keeps_off_until_ns || !worth_it(victim, seen, now_ns))) continue;
+    if (!steal_from(w, victim)) continue;
+    seen.stole_at_ns = at_once ? 0 : real_now_ns();
+    return true;
+  }
+  return false;
+}
+
+/// Mely's time-left rule, measured: backlog x time per turn against the price of a steal; and whatever is stuck behind a long event.
+bool default_policy::worth_it(unsigned victim, const watch& seen, std::uint64_t now_ns) const noexcept {
+  const std::uint64_t watched_ns = now_ns - seen.since_ns;
+  if (watched_ns < shortest_watch_ns) return false;
+  const std::uint64_t turns = life_.at(victim).turns.get() - seen.turns[victim];
+  if (turns == 0) return true;
+  const std::uint64_t turn_ns = watched_ns / turns;
+  // Cheap or not, nobody waits for longer than this while there is an idle worker (contract 7).
+  if (homes_[victim].queue.size() * turn_ns >= longest_wait_ns) return true;
+  return turn_ns >= color_price_ns && homes_[victim].queue.size() * turn_ns >= steal_price_ns;
+}
+
+bool default_policy::steal_from(worker& w, unsigned victim) noexcept {
+  std::array<color_queue*, most_stolen> room;
+  const home::robbed got = homes_[victim].rob(w.index, room);
+  if (got.strays != nullptr) forward(got.strays);
+  // The victim may have looked while the thief had the pinned color queue in hand, and be asleep now (covered).
+  if (got.pinned) after_link(victim, true, &w);
+  if (got.count == 0) return false;
+  homes_[w.index].receive({room.data(), got.count});
+  w.steals.add();
+  w.stolen_colors.add(got.count);
+  return true;
+}
+
+/// The last searcher found work. Is there more, for which another worker should come?
+void default_policy::cover(worker& w) noexcept {
+  if (!stealing_) return wake_owners();
+  bool some = false;
+  for (unsigned n = 0; n < workers_; ++n) {
+    const home& h = homes_[n];
+    some = some || h.queue.size() != 0 || !h.posted.empty();
+  }
+  if (some && !life_.sleepers().view().watching()) life_.wake_any(&w);
+}
+
+/// Without stealing, each worker has to run its own: what came while nobody ran woke nobody.
+void default_policy::wake_owners() noexcept {
+  for (unsigned n = 0; n < workers_; ++n) {
+    if (homes_[n].has_work()) life_.wake(n, nullptr);
+  }
+}
+
+work_seen default_policy::sources(const worker& w) noexcept {
+  work_seen seen = work_seen::none;
+  if (homes_[w.index].has_work()) return work_seen::found;
+  if (!stealing_) {
+    wake_owners();
+    return work_seen::none;
+  }
+  for (unsigned n = 0; n < workers_; ++n) {
+    const home& h = homes_[n];
+    if (h.queue.size() == 0 && h.posted.empty()) continue;
+    if (life_.sleepers().is_asleep(n)) return work_seen::found;
+    seen = work_seen::declined;
+  }
+  return seen;
+}
+
+}  // namespace tartan::detail

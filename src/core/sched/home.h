@@ -1,0 +1,232 @@
+#pragma once
+/// What one worker holds: its runnable color queues, those that were posted to from outside, and the lock over both; and each step
+/// that its owner or a thief takes with them. See docs/design/color-queue.md.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/memory.h"
+#include "core/sched/biased_lock.h"
+#include "core/sched/color_queue.h"
+#include "core/sched/core_queue.h"
+#include "core/sched/incoming.h"
+
+namespace tartan::detail {
+
+/// The lock and the bounds of a home; a model test has others.
+struct home_traits {
+  template <class Memory>
+  using lock = biased_lock<Memory>;
+  static constexpr std::size_t segment_slots = 61;  ///< so much a thief takes at most
+  static constexpr int taken_at_once = 64;          ///< links that are dealt with in one hold of the lock
+};
+
+/// What became of a local append.
+enum class appended : std::uint8_t {
+  refused,    ///< not this worker's, or others came first: the event has to go by the inbox
+  waits,      ///< the color was runnable already
+  activated,  ///< the color has become runnable
+};
+
+/// What became of closing a strand at home.
+enum class closed : std::uint8_t {
+  refused,  ///< not this worker's, or others came first: it has to go by the inbox
+  later,    ///< its turn ends it
+  retired,  ///< the caller frees it
+};
+
+template <class Memory, class Node, class Traits = home_traits>
+struct alignas(128) home_of {
+  using color_queue = color_queue_of<Memory, Node>;
+
+  typename Traits::template lock<Memory> lock;
+  std::uint32_t index = 0;           ///< constant: the worker's number
+  const color_queue* pin = nullptr;  ///< constant: what no other worker may run, or null
+  core_queue<Memory, color_queue, Traits::segment_slots> queue;  ///< under lock
+  /// Written under lock: the pinned color queue, if it is runnable.
+  typename Memory::template atomic<color_queue*> pinned{nullptr, "pinned"};
+  typename Memory::template plain<bool> pinned_next;  ///< under lock: takes turns with the others
+  alignas(64) incoming<Memory, color_queue> posted;
+
+  /// Whether this worker has something to run; a hint for others, exact for who looks after a barrier.
+  [[nodiscard]] bool has_work() const noexcept {
+    return queue.size() != 0 || pinned.load(std::memory_order_relaxed) != nullptr || !posted.empty();
+  }
+
+  // Under lock, or by the owner's own steps below.
+
+  /// idle -> queued.
+  [[gnu::always_inline]] void activate(color_queue& q) noexcept {
+    q.state = queue_state::queued;
+    if (&q == pin) {
+      pinned.store(&q, std::memory_order_relaxed);
+    } else {
+      queue.push(q);
+    }
+  }
+
+  /// By the owner. first-posted-first-run: refuses if events wait in the inbox, which may be too many to be sorted under a lock.
+  [[nodiscard, gnu::always_inline]] appended append(color_queue& q, Node& e) noexcept {
+    // acquire: pairs with the release store of who made this worker the owner under another worker's lock
+    if (q.owner.load(std::memory_order_acquire) != index) return appended::refused;
+    const queue_state state = q.state;
+    if (state == queue_state::running || !q.in.empty()) return appended::refused;
+    q.append(e);
+    if (state != queue_state::idle) return appended::waits;
+    activate(q);
+    return appended::activated;
+  }
+
+  /// By the owner: running -> queued or idle. A post that this look misses is linked, and will be found (no-orphan).
+  [[gnu::always_inline]] void finish(color_queue& q) noexcept {
+    q.state = queue_state::idle;
+    if (q.needs_turn()) return activate(q);
+    // Where its short visitors come from, a post costs a tenth. What is linked here meanwhile goes there as a stray.
+    if (const std::uint16_t to = q.wants_to_move(index); to != no_worker && &q != pin) {
+      q.owner.store(to, std::memory_order_release);  // pairs with take_incoming and append
+    }
+  }
+
+  /// By the owner: the next color queue to run, or null. A pinned color takes turns with all others.
+  [[nodiscard, gnu::always_inline]] color_queue* pop() noexcept {
+    if (color_queue* const q = pinned.load(std::memory_order_relaxed); q != nullptr) [[unlikely]] {
+      pinned_next = !pinned_next;
+      if (pinned_next || queue.size() == 0) {
+        pinned.store(nullptr, std::memory_order_relaxed);
+        return q;
+      }
+    }
+    return queue.pop();
+  }
+
+  /// By the owner or a thief: color queues that were posted to become runnable, a bounded number of them. Gives a chain of those
+  /// that are another's since, for who left the lock to link.
+  [[nodiscard]] color_queue* take_incoming() noexcept {
+    color_queue* strays = nullptr;
+    if (posted.empty()) return strays;
+    for (int n = 0; n < Traits::taken_at_once; ++n) {
+      color_queue* const q = posted.take();
+      if (q == nullptr) break;
+      // acquire: pairs with the release store of who made this worker the owner under another worker's lock
+      if (q->owner.load(std::memory_order_acquire) != index) {
+        q->linked_next = strays;  // stays LINKED
+        strays = q;
+        continue;
+      }
+      const bool idle = q->state == queue_state::idle;
+      if (idle) q->note_link();
+      q->in.unlink();           // last-touch: if it runs, its runner may free it from now on
+      if (idle) activate(*q);  // also without events: then it was linked to be closed, and its turn does that
+    }
+    return strays;
+  }
+
+  // Steps of this worker, each with one hold of the lock.
+
+  /// Posts to a color queue that may be this worker's.
+  [[nodiscard]] appended post(color_queue& q, Node& e) noexcept {
+    lock.enter();
+    const appended outcome = append(q, e);
+    lock.leave();
+    return outcome;
+  }
+
+  /// The same for a strand that may be gone: `generation` says which one was meant. Only its runner retires it, and if it is this
+  /// worker's, that is us.
+  [[nodiscard]] appended post_if(std::uint64_t generation, color_queue& q, Node& e) noexcept {
+    appended outcome = appended::refused;
+    lock.enter();
+    // acquire: pairs with the release store of who made the next generation and gave it this owner
+    if (q.owner.load(std::memory_order_acquire) == index && q.in.generation() == generation) outcome = append(q, e);
+    lock.leave();
+    return outcome;
+  }
+
+  /// Puts back what has run, if anything, and takes the next color queue, now running. Adds to `strays` as take_incoming.
+  [[nodiscard]] color_queue* next(color_queue* done, color_queue*& strays) noexcept {
+    lock.enter();
+    if (done != nullptr) finish(*done);
+    if (!posted.empty()) [[unlikely]] strays = take_incoming();
+    color_queue* const q = pop();
+    if (q != nullptr) q->state = queue_state::running;
+    lock.leave();
+    return q;
+  }
+
+  /// Puts back what has run.
+  void put_back(color_queue& done) noexcept {
+    lock.enter();
+    finish(done);
+    lock.leave();
+  }
+
+  /// The strand's handle is gone.
+  [[nodiscard]] closed close(color_queue& q) noexcept {
+    closed outcome = closed::refused;
+    lock.enter();
+    if (q.owner.load(std::memory_order_acquire) == index) {  // acquire: as append
+      if (q.state != queue_state::idle) {
+        q.closing = true;
+        outcome = closed::later;
+      } else if (!q.has_events() && q.in.retire()) {
+        outcome = closed::retired;
+      }
+    }
+    lock.leave();
+    return outcome;
+  }
+
+  /// Takes over what another home was robbed of.
+  void receive(std::span<color_queue* const> loot) noexcept {
+    lock.enter();
+    for (color_queue* const q : loot) queue.push(*q);
+    lock.leave();
+  }
+
+  // Steps of a thief.
+
+  /// What a thief went away with.
+  struct robbed {
+    std::size_t count = 0;
+    color_queue* strays = nullptr;
+    bool entered = false;
+    bool pinned = false;  ///< the owner must be awake: nobody else may run what is left behind
+  };
+
+  /// Takes half of the runnable color queues, the incoming ones included: else work behind a long event is stuck.
+  /// They are the thief's, which has to receive() them.
+  [[nodiscard]] robbed rob(unsigned thief, std::span<color_queue*> room) noexcept {
+    robbed outcome;
+    if (!lock.try_enter_as_thief()) return outcome;
+    outcome.entered = true;
+    outcome.strays = take_incoming();
+    outcome.count = queue.take_half(room);
+    outcome.pinned = pinned.load(std::memory_order_relaxed) != nullptr;
+    for (std::size_t n = 0; n < outcome.count; ++n) __builtin_prefetch(room[n], 1);
+    // release: the owner's part of the color queue goes over; pairs with take_incoming and append
+    for (std::size_t n = 0; n < outcome.count; ++n) room[n]->owner.store(thief, std::memory_order_release);
+    lock.leave_as_thief();
+    return outcome;
+  }
+
+  /// Gives an idle color queue to another worker. Threads: as a thief.
+  void give(color_queue& q, unsigned to) noexcept {
+    if (q.owner.load(std::memory_order_relaxed) == index && q.state == queue_state::idle) {
+      q.owner.store(to, std::memory_order_release);  // pairs as in finish
+    }
+  }
+};
+
+/// Pays a link that a push owes: puts the color queue on its owner's chain. Gives the owner's number; a worker that takes it off
+/// although it was robbed of it meanwhile links it anew. Threads: who owes the link.
+template <class Home>
+unsigned link_to_owner(Home* homes, typename Home::color_queue& q, std::uint16_t from = no_worker) noexcept {
+  q.linked_by = from;
+  const unsigned owner = q.owner.load(std::memory_order_relaxed);
+  homes[owner].posted.push(q, q);  // last-touch
+  return owner;
+}
+
+}  // namespace tartan::detail

@@ -1,0 +1,79 @@
+#pragma once
+/// What a scheduling policy is: the small interface behind which every scheduler lies.
+///
+/// A policy owns all event queues and decides which event a worker runs next, who is woken, and who polls for I/O and when. An
+/// event shows it its origin (post, I/O, timer, signal) and, if the programmer gave them, cost, penalty and priority: see
+/// event_ops. The default lets any worker look every so many events and any idle one wait; the papers' policies queue an event of
+/// color 0 that polls, or blocks when it is alone: such an event calls lifecycle::look or lifecycle::rest itself.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <tartan/core/color.h>
+#include <tartan/core/event.h>
+
+#include "core/worker.h"
+
+namespace tartan::detail {
+
+class runtime_state;
+
+/// What a worker sees when it looks at all sources before it sleeps.
+enum class work_seen : std::uint8_t {
+  none,
+  declined,  ///< something small on a busy worker, that may still be left behind: sleep with a time limit
+  found,
+};
+
+/// Requirements of a policy. `from` is the calling worker, null on a foreign thread.
+template <class P>
+concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, color where, event& e, strand_state& s,
+                                     std::span<addressed_event> many, unsigned n) {
+  { p.submit(where, e, from) } noexcept;        // any thread
+  { p.submit(s, e, from) } noexcept;            // any thread
+  { p.submit_many(many, from) } noexcept;       // any thread
+  { p.open_strand(from, true) } -> std::same_as<strand_state*>;  // true: it will be named, and its name forgotten at its end
+  { p.close_strand(s, from) } noexcept;         // any thread; what was posted before still runs
+  { c.color_of(s) } noexcept -> std::same_as<color>;
+  { p.place(s, n) } noexcept;                   // tests and benchmarks: where an idle strand's next event shall run
+  { p.turn(w) } -> std::same_as<bool>;          // runs some events, a bounded number; false: found none
+  { p.search(w) } -> std::same_as<bool>;        // nothing of its own: looks elsewhere for a bounded time; true: turn again
+  { p.cover(w) } noexcept;                      // the last searcher found work: is there more, for another worker?
+  { p.sources(w) } noexcept -> std::same_as<work_seen>;  // the look before sleeping, after a heavy barrier
+  { c.waiting(n) } noexcept -> std::same_as<std::size_t>;  // runnable colors held by a worker, roughly
+  { p.any_left() } noexcept -> std::same_as<bool>;
+  { p.drop_all() } noexcept -> std::same_as<std::size_t>;  // no worker runs: destroys every event; gives how many
+};
+
+/// A policy as the rest of the runtime sees it, chosen when the runtime is made.
+class scheduler {
+ public:
+  scheduler() = default;
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+  virtual ~scheduler() = default;
+
+  virtual void submit(color where, event& e, worker* from) noexcept = 0;
+  virtual void submit(strand_state& s, event& e, worker* from) noexcept = 0;
+  virtual void submit_many(std::span<addressed_event> many, worker* from) noexcept = 0;
+  [[nodiscard]] virtual strand_state* open_strand(worker* from, bool named) = 0;
+  virtual void close_strand(strand_state& s, worker* from) noexcept = 0;
+  [[nodiscard]] virtual color color_of(const strand_state& s) const noexcept = 0;
+  virtual void place(strand_state& s, unsigned worker_index) noexcept = 0;
+  [[nodiscard]] virtual work_seen sources(const worker& w) noexcept = 0;
+  virtual void cover(worker& w) noexcept = 0;
+  /// Whether any event waits, on any worker. Threads: no worker runs.
+  [[nodiscard]] virtual bool any_left() noexcept = 0;
+  [[nodiscard]] virtual std::size_t waiting(unsigned worker_index) const noexcept = 0;
+  virtual std::size_t drop_all() noexcept = 0;
+
+  /// A worker's loop; comes and goes counted as a searcher. Returns when the worker is to leave.
+  virtual void run(worker& w) = 0;
+};
+
+/// The default policy; later also the papers'.
+[[nodiscard]] std::unique_ptr<scheduler> make_scheduler(runtime_state& rt);
+
+}  // namespace tartan::detail

@@ -1,0 +1,46 @@
+#pragma once
+/// A policy compiled into a worker's loop.
+
+#include <utility>
+
+#include "core/lifecycle.h"
+#include "core/runtime_state.h"
+#include "core/sched/policy.h"
+
+namespace tartan::detail {
+
+template <scheduling_policy P>
+class scheduled final : public scheduler {
+ public:
+  template <class... Args>
+  explicit scheduled(runtime_state& rt, Args&&... args) : rt_{rt}, policy_{rt, std::forward<Args>(args)...} {}
+
+  void submit(color where, event& e, worker* from) noexcept override { policy_.submit(where, e, from); }
+  void submit(strand_state& s, event& e, worker* from) noexcept override { policy_.submit(s, e, from); }
+  void submit_many(std::span<addressed_event> many, worker* from) noexcept override { policy_.submit_many(many, from); }
+  strand_state* open_strand(worker* from, bool named) override { return policy_.open_strand(from, named); }
+  void close_strand(strand_state& s, worker* from) noexcept override { policy_.close_strand(s, from); }
+  color color_of(const strand_state& s) const noexcept override { return policy_.color_of(s); }
+  void place(strand_state& s, unsigned worker_index) noexcept override { policy_.place(s, worker_index); }
+  work_seen sources(const worker& w) noexcept override { return policy_.sources(w); }
+  void cover(worker& w) noexcept override { policy_.cover(w); }
+  bool any_left() noexcept override { return policy_.any_left(); }
+  std::size_t waiting(unsigned worker_index) const noexcept override { return policy_.waiting(worker_index); }
+  std::size_t drop_all() noexcept override { return policy_.drop_all(); }
+
+  void run(worker& w) override {
+    lifecycle& life = rt_.life();
+    while (!life.leaving(w)) {
+      if (policy_.turn(w)) continue;
+      life.begin_search(w);
+      if (!policy_.search(w) && !life.leaving(w)) life.rest(w);
+    }
+    life.begin_search(w);
+  }
+
+ private:
+  runtime_state& rt_;
+  P policy_;
+};
+
+}  // namespace tartan::detail

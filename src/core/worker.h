@@ -1,0 +1,53 @@
+#pragma once
+/// What one worker has for itself.
+
+#include <cstdint>
+#include <source_location>
+#include <tartan/core/event.h>
+
+#include "core/line_pool.h"
+#include "core/memory.h"
+#include "core/poller.h"
+
+namespace tartan::detail {
+
+class runtime_state;
+
+/// A number that one thread counts and others may read.
+class counter {
+ public:
+  void add(std::uint64_t n = 1) noexcept { value_.store(get() + n, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  real_memory::atomic<std::uint64_t> value_{0};
+};
+
+/// One worker. Threads: its own, but for what is marked as shared.
+struct alignas(128) worker : thread_context {
+  worker(runtime_state& rt, unsigned number) noexcept : index{number} { owner = &rt; }
+
+  unsigned index;
+
+  line_cache event_lines;
+  line_cache queue_lines;
+
+  void* running_queue = nullptr;                ///< the policy's: what it keeps for the color that runs
+  bool searching = false;                       ///< counted as a searcher in the idle set
+  int credits = 0;                              ///< events until the next look at the clock and outside
+  unsigned watch_left = 0;                      ///< rests to spend as watcher although nothing was declined
+  std::uint64_t deferred_deadline = never_ns;   ///< earliest timer set in its own color in this turn
+
+  // Shared: written by this worker, read by others as hints.
+  alignas(64) counter events;
+  counter turns;
+  counter steals;
+  counter stolen_colors;
+  counter wakes;
+  counter sleeps;
+  real_memory::atomic<std::uint64_t> running_color{0};
+  real_memory::atomic<std::source_location> running_site{};
+  real_memory::atomic<bool> in_turn{false};
+};
+
+}  // namespace tartan::detail

@@ -1,0 +1,347 @@
+#include <gtest/gtest.h>
+#include <tartan/core/post.h>
+#include <tartan/core/runtime.h>
+#include <tartan/core/strand.h>
+#include <tartan/time/timer.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/runtime_state.h"
+#include "tests/virtual_time.h"
+
+namespace tartan {
+namespace {
+
+using namespace std::chrono_literals;
+
+options one_worker(test::virtual_poller& clock) {
+  options with;
+  with.workers = 1;
+  with.poller = &clock;
+  return with;
+}
+
+class timers : public ::testing::Test {
+ protected:
+  /// Runs `f` in color 7 and everything that follows from it.
+  template <class F>
+  void run_in_color(F f) {
+    rt.post(color{7}, std::move(f));
+    rt.run_until_idle();
+  }
+
+  /// In an event: lets time pass, and what is due be posted behind the running event.
+  void let_expire(std::chrono::nanoseconds by) {
+    clock.advance(by);
+    detail::clockwork* const pending = rt.state().timers();
+    ASSERT_NE(pending, nullptr);
+    EXPECT_TRUE(pending->expire(clock.now_ns()));
+  }
+
+  test::virtual_poller clock;
+  runtime rt{one_worker(clock)};
+};
+
+TEST_F(timers, call_their_callback_in_their_color_when_the_time_has_passed) {
+  timer t{rt, color{7}};
+  const auto begin = clock.now();
+  int calls = 0;
+  run_in_color([&] {
+    t.set(50ms, [&](result<void> outcome) {
+      EXPECT_TRUE(outcome);
+      EXPECT_EQ(current_color(), color{7});
+      EXPECT_GT(clock.now(), begin + 50ms);
+      EXPECT_LE(clock.now(), begin + 51ms);
+      EXPECT_FALSE(t.pending());
+      ++calls;
+    });
+    EXPECT_TRUE(t.pending());
+  });
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(timers, are_in_the_default_color_if_none_is_given) {
+  std::optional<timer> t;
+  run_in_color([&] { t.emplace(); });
+  EXPECT_EQ(t->where(), color{});
+  EXPECT_EQ(timer{rt}.where(), color{});
+}
+
+TEST_F(timers, take_a_strand_for_a_color) {
+  strand s{rt, "clock"};
+  timer t{rt, s};
+  bool called = false;
+  s.post([&] { t.set(1s, [&] { called = current_color() == s.value(); }); });
+  rt.run_until_idle();
+  EXPECT_TRUE(called);
+}
+
+TEST_F(timers, take_a_point_in_time) {
+  timer t{rt, color{7}};
+  const auto at = clock.now() + 3h;
+  run_in_color([&] { t.set(at, [&] { EXPECT_GT(clock.now(), at); }); });
+  EXPECT_LE(clock.now(), at + 1ms);
+  EXPECT_FALSE(t.pending());
+}
+
+TEST_F(timers, never_call_back_before_set_returns) {
+  timer t{rt, color{7}};
+  std::string order;
+  run_in_color([&] {
+    t.set(-1s, [&] { order += "called"; });
+    order += "set ";
+  });
+  EXPECT_EQ(order, "set called");
+}
+
+TEST_F(timers, keep_callables_of_any_size_and_those_that_can_only_be_moved) {
+  timer small{rt, color{7}};
+  timer big{rt, color{7}};
+  auto owned = std::make_unique<int>(3);
+  std::array<char, 200> much{};
+  much.back() = 'x';
+  int sum = 0;
+  run_in_color([&] {
+    small.set(1ms, [&sum, kept = std::move(owned)] { sum += *kept; });
+    big.set(2ms, [&sum, much](result<void> outcome) { sum += outcome ? much.back() : 0; });
+  });
+  EXPECT_EQ(sum, 3 + 'x');
+}
+
+TEST_F(timers, that_are_set_again_forget_what_was_set_before) {
+  timer t{rt, color{7}};
+  const auto first = std::make_shared<int>();
+  std::string called;
+  run_in_color([&] {
+    t.set(1ms, [&called, first] { called += "first"; });
+    EXPECT_EQ(first.use_count(), 2);
+    t.set(2ms, [&] { called += "second"; });
+    EXPECT_EQ(first.use_count(), 1);
+  });
+  EXPECT_EQ(called, "second");
+}
+
+TEST_F(timers, that_are_canceled_do_not_call_and_destroy_the_callback_at_once) {
+  timer t{rt, color{7}};
+  const auto kept = std::make_shared<int>();
+  run_in_color([&] {
+    t.set(1ms, [kept] { FAIL(); });
+    EXPECT_TRUE(t.cancel());
+    EXPECT_EQ(kept.use_count(), 1);
+    EXPECT_FALSE(t.pending());
+    EXPECT_FALSE(t.cancel());
+  });
+}
+
+TEST_F(timers, that_are_canceled_in_their_color_do_not_call_although_they_are_queued) {
+  timer t{rt, color{7}};
+  const auto kept = std::make_shared<int>();
+  run_in_color([&] {
+    t.set(1ms, [kept] { FAIL(); });
+    let_expire(2ms);
+    EXPECT_TRUE(t.pending());
+    EXPECT_TRUE(t.cancel());
+    EXPECT_EQ(kept.use_count(), 1);
+    EXPECT_FALSE(t.pending());
+  });
+}
+
+TEST_F(timers, that_are_set_again_when_queued_call_only_the_new_callback) {
+  timer t{rt, color{7}};
+  std::string called;
+  run_in_color([&] {
+    t.set(1ms, [&] { called += "first"; });
+    let_expire(2ms);
+    t.set(1ms, [&] { called += "second"; });
+    let_expire(2ms);
+    t.set(1ms, [&] { called += "third"; });
+  });
+  EXPECT_EQ(called, "third");
+}
+
+TEST_F(timers, may_be_destroyed_while_they_wait_and_while_they_are_queued) {
+  auto waiting = std::make_unique<timer>(rt, color{7});
+  auto queued = std::make_unique<timer>(rt, color{7});
+  const auto kept = std::make_shared<int>();
+  run_in_color([&] {
+    waiting->set(1h, [kept] { FAIL(); });
+    queued->set(1ms, [kept] { FAIL(); });
+    let_expire(2ms);
+    waiting.reset();
+    queued.reset();
+    EXPECT_EQ(kept.use_count(), 1);
+  });
+  EXPECT_LT(clock.now().time_since_epoch(), 1h);
+}
+
+TEST_F(timers, may_be_set_from_their_own_callback_again_and_again) {
+  timer t{rt, color{7}};
+  int ticks = 0;
+  const auto begin = clock.now();
+  struct tick {
+    timer& t;
+    int& ticks;
+    void operator()() {
+      if (++ticks < 1000) t.set(10ms, tick{t, ticks});
+    }
+  };
+  run_in_color([&] { t.set(10ms, tick{t, ticks}); });
+  EXPECT_EQ(ticks, 1000);
+  EXPECT_GE(clock.now(), begin + 10s);
+}
+
+TEST_F(timers, may_be_destroyed_by_their_own_callback) {
+  auto t = std::make_unique<timer>(rt, color{7});
+  bool called = false;
+  run_in_color([&] {
+    t->set(1ms, [&] {
+      t.reset();
+      called = true;
+    });
+  });
+  EXPECT_TRUE(called);
+}
+
+struct session : std::enable_shared_from_this<session> {
+  explicit session(runtime& rt) : idle{rt, color{7}} {}
+  void begin() {
+    idle.set(1h, [self = shared_from_this()] {});
+  }
+  timer idle;
+};
+
+TEST_F(timers, may_be_owned_by_what_their_callback_owns) {
+  std::weak_ptr<session> canceled;
+  std::weak_ptr<session> expired;
+  run_in_color([&] {
+    auto a = std::make_shared<session>(rt);
+    auto b = std::make_shared<session>(rt);
+    canceled = a;
+    expired = b;
+    a->begin();
+    b->begin();
+    timer& idle = a->idle;
+    a.reset();
+    EXPECT_FALSE(canceled.expired());
+    idle.cancel();
+    EXPECT_TRUE(canceled.expired()) << "the callback was the last owner";
+  });
+  EXPECT_TRUE(expired.expired());
+}
+
+TEST_F(timers, can_be_moved_while_they_wait) {
+  timer a{rt, color{7}};
+  std::string called;
+  std::optional<timer> b;
+  run_in_color([&] {
+    a.set(1ms, [&] { called += "moved "; });
+    b.emplace(std::move(a));
+    EXPECT_FALSE(a.pending());
+    EXPECT_TRUE(b->pending());
+    a.set(2ms, [&] { called += "reused "; });
+    timer c{rt, color{7}};
+    c.set(3ms, [&] { called += "assigned "; });
+    timer d{rt, color{7}};
+    d.set(1us, [&] { called += "overwritten "; });
+    d = std::move(c);
+    a = std::move(d);
+  });
+  EXPECT_EQ(called, "moved assigned ") << "an assignment cancels what was there";
+}
+
+TEST_F(timers, complete_as_canceled_when_the_runtime_stops) {
+  timer waits{rt, color{7}};
+  timer silent{rt, color{7}};
+  timer later{rt, color{7}};
+  const auto kept = std::make_shared<int>();
+  std::vector<std::error_code> errors;
+  const auto note = [&](result<void> outcome) {
+    EXPECT_EQ(current_color(), color{7});
+    errors.push_back(outcome.error());
+  };
+  rt.post(color{7}, [&] {
+    waits.set(1h, note);
+    silent.set(1h, [kept] { FAIL(); });
+    rt.stop();
+    later.set(1ms, note);
+  });
+  EXPECT_EQ(rt.run(), 0);
+  EXPECT_EQ(errors, (std::vector<std::error_code>{errc::canceled, errc::canceled}));
+  EXPECT_EQ(kept.use_count(), 1);
+  EXPECT_FALSE(waits.pending());
+}
+
+TEST_F(timers, that_remain_at_a_drain_without_time_are_destroyed_and_counted) {
+  timer owned{rt, color{7}};
+  const auto kept = std::make_shared<int>();
+  rt.post(color{7}, [&] { owned.set(1h, [kept] { FAIL(); }); });
+  rt.run_for(0ns);
+  const drained left = rt.drain(0ns);
+  EXPECT_EQ(left.destroyed, 1u);
+  EXPECT_EQ(kept.use_count(), 1);
+  EXPECT_FALSE(owned.pending());
+}
+
+TEST_F(timers, let_an_exception_of_the_callback_reach_the_handler) {
+  std::string text;
+  options with = one_worker(clock);
+  with.on_exception = [&](const escaped_exception& e) {
+    try {
+      std::rethrow_exception(e.exception);
+    } catch (const std::runtime_error& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(e.in, color{7});
+  };
+  runtime own{with};
+  timer t{own, color{7}};
+  own.post(color{7}, [&] { t.set(1ms, [] { throw std::runtime_error{"from a timer"}; }); });
+  own.run_until_idle();
+  EXPECT_EQ(text, "from a timer");
+  EXPECT_FALSE(t.pending());
+}
+
+struct throws_when_copied {
+  throws_when_copied() = default;
+  throws_when_copied(const throws_when_copied&) { throw std::bad_alloc{}; }
+  void operator()() const {}
+};
+
+TEST_F(timers, are_not_set_if_the_callable_cannot_be_copied) {
+  timer t{rt, color{7}};
+  run_in_color([&] {
+    const throws_when_copied bad;
+    EXPECT_THROW(t.set(1ms, bad), std::bad_alloc);
+    EXPECT_FALSE(t.pending());
+  });
+}
+
+using timers_death = timers;
+
+TEST_F(timers_death, are_refused_the_unordered_color) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_DEATH(timer(rt, color::unordered), "unordered.*timer_test.cpp");
+}
+
+TEST_F(timers_death, are_set_and_canceled_in_their_color_only) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  timer t{rt, color{7}};
+  EXPECT_DEATH((rt.post(color{8}, [&] { t.set(1s, [] {}); }), rt.run_until_idle()),
+               "color 7.*timer_test.cpp|color 8.*timer_test.cpp");
+  EXPECT_DEATH((rt.post(color{8}, [&] { t.cancel(); }), rt.run_until_idle()),
+               "color 7.*timer_test.cpp|color 8.*timer_test.cpp");
+}
+
+TEST_F(timers_death, without_a_runtime_are_made_in_events_only) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_DEATH(timer{}, "tartan::timer");
+}
+
+}  // namespace
+}  // namespace tartan

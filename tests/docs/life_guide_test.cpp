@@ -1,0 +1,95 @@
+/// What docs/guide/life.md shows; tests/docs/check finds its code blocks here.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <tartan/tartan.h>
+
+#include <chrono>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace {
+
+tartan::options with_workers(unsigned number) {
+  tartan::options with;
+  with.workers = number;
+  return with;
+}
+
+int serve(tartan::runtime& rt) {
+  rt.stop_on({SIGINT, SIGTERM});
+  return rt.run();  // until a signal; then what is left has 10 seconds
+}
+
+TEST(life_guide, the_caller_is_worker_0) {
+  std::string said;
+  tartan::runtime rt;                              // starts no thread
+  rt.post([&] { said = "hello"; });                // waits
+  rt.run_until_idle();                             // starts the workers; this thread is worker 0
+  EXPECT_EQ(said, "hello");
+}
+
+TEST(life_guide, a_signal_stops_the_server) {
+  tartan::runtime rt;
+  rt.post([] { ::raise(SIGTERM); });
+  EXPECT_EQ(serve(rt), 0);
+}
+
+TEST(life_guide, run_until_idle_and_run_for_can_be_called_again) {
+  int ran = 0;
+  tartan::runtime rt;
+  for (int round = 0; round < 3; ++round) {
+    rt.post([&] { ++ran; });
+    rt.run_until_idle();
+    rt.post([&] { ++ran; });
+    EXPECT_EQ(rt.run_for(std::chrono::nanoseconds{0}), 1u);
+  }
+  EXPECT_EQ(ran, 6);
+}
+
+TEST(life_guide, after_a_stop_only_events_may_post) {
+  bool foreign = true, from_event = false;
+  tartan::runtime rt;
+  rt.post([&] { from_event = tartan::post([] {}); });
+  rt.stop();
+  foreign = rt.post([] {});
+  EXPECT_EQ(rt.run(), 0);
+  EXPECT_FALSE(foreign);
+  EXPECT_TRUE(from_event);
+}
+
+TEST(life_guide, a_drain_says_how_much_it_destroyed) {
+  tartan::runtime rt;
+  const tartan::drained end = rt.drain(std::chrono::seconds{5});
+  if (!end.complete) std::fprintf(stderr, "%zu events were left\n", end.destroyed);
+  EXPECT_TRUE(end.complete);
+
+  tartan::runtime other;
+  other.post([] {});
+  EXPECT_EQ(other.drain(std::chrono::seconds{0}).destroyed, 1u);
+}
+
+TEST(life_guide, another_loop_waits_for_the_descriptor) {
+  std::string said;
+  tartan::runtime rt{with_workers(1)};
+  pollfd tartan_side{rt.descriptor(), POLLIN, 0};
+  tartan::post_after(rt, std::chrono::milliseconds{1}, [&] { said = "tick"; });
+  while (said.empty()) {
+    ::poll(&tartan_side, 1, -1);  // and the loop's own descriptors
+    rt.run_for(std::chrono::nanoseconds{0});
+  }
+  EXPECT_EQ(said, "tick");
+}
+
+TEST(life_guide, an_option_out_of_its_range_says_so) {
+  try {
+    tartan::runtime rt{with_workers(2000)};
+    FAIL();
+  } catch (const std::invalid_argument& refused) {
+    EXPECT_STREQ(refused.what(), "tartan::options::workers: 2000, but 1024 is the maximum");
+  }
+}
+
+}  // namespace

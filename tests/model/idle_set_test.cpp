@@ -1,0 +1,220 @@
+// No wake-up is lost: posters against workers that search, rest and sleep; docs/design/idle-set.md.
+
+#include "core/idle_set.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "model_memory.h"
+#include "program.h"
+#include "sleepers.h"
+#include "weakened_memory.h"
+
+namespace tartan::model {
+namespace {
+
+using enum begins;
+
+template <class Memory>
+result one_worker(const options& bounds) {
+  using workers = sleepers<Memory, 1>;
+  return explore(bounds, [](program& p) {
+    auto* const s = p.make<workers>(std::array{searching});
+    p.thread("poster", [=] { s->post(0), s->post(0); });
+    p.thread("worker", [=] { s->work(0); });
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, loses_no_wake_up_of_one_worker) {
+  const result found = one_worker<model_memory>({.name = "one_worker"});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+TEST(idle_set, loses_no_wake_up_where_membarrier_is_refused) {
+  const result found = one_worker<model_memory>({.name = "one_worker_fences", .symmetric_barriers = true});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+TEST(idle_set, needs_both_barriers) {
+  EXPECT_FALSE(one_worker<without_heavy_barrier>({.name = "one_worker_no_heavy"}).passed);
+  EXPECT_FALSE(one_worker<without_light_barrier>({.name = "one_worker_no_light", .symmetric_barriers = true}).passed);
+}
+
+// Two posts at once while both workers sleep: one claims its owner, the other leaves its work to that one, or wakes too.
+template <class Memory>
+result two_posters(const options& bounds) {
+  using workers = sleepers<Memory, 2>;
+  return explore(bounds, [](program& p) {
+    auto* const s = p.make<workers>(std::array{asleep, asleep});
+    p.thread("poster", [=] { s->post(0); });
+    p.thread("second poster", [=] { s->post(1); });
+    p.thread("worker", [=] { s->work(0); });
+    p.thread("second worker", [=] { s->work(1); });
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, loses_no_wake_up_of_two_posters_at_once) {
+  const result found = two_posters<model_memory>({.name = "two_posters", .preemption_bound = 2, .symmetric_barriers = true});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+// A poster leaves its work to a searcher, which finds other work or goes to rest: somebody looks again.
+template <class Memory>
+result left_to_a_searcher(const options& bounds) {
+  using workers = sleepers<Memory, 2>;
+  return explore(bounds, [](program& p) {
+    auto* const s = p.make<workers>(std::array{searching, asleep});
+    s->publish(0);
+    p.thread("poster", [=] { s->post(1); });
+    p.thread("searcher", [=] { s->work(0, [=](unsigned) { s->wait_for_others(1); }); });
+    p.thread("sleeper", [=] { s->work(1); });
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, covers_what_was_left_to_a_searcher_that_found_other_work) {
+  const result found = left_to_a_searcher<model_memory>({.name = "left_to_a_searcher", .symmetric_barriers = true});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+// Two pieces of work for one worker that searches: it runs the first, a long one, and somebody must come for the second.
+template <class Memory>
+result more_than_one_worker_needs(const options& bounds) {
+  using workers = sleepers<Memory, 2>;
+  return explore(bounds, [](program& p) {
+    auto* const s = p.make<workers>(std::array{searching, asleep});
+    s->publish(0);
+    p.thread("poster", [=] { s->post(0); });
+    p.thread("searcher", [=] { s->work(0, [=](unsigned) { s->wait_for_company(2); }); });
+    p.thread("sleeper", [=] { s->work(1, [=](unsigned) { s->wait_for_company(2); }); });
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, has_its_last_searcher_look_again_before_a_long_event) {
+  const result found = more_than_one_worker_needs<model_memory>({.name = "last_searcher_looks", .preemption_bound = 3, .symmetric_barriers = true});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+// Two searchers, two pieces of work: whoever is the last to find some covers the rest.
+template <class Memory>
+result two_searchers(const options& bounds) {
+  using workers = sleepers<Memory, 3>;
+  return explore(bounds, [](program& p) {
+    auto* const s = p.make<workers>(std::array{searching, searching, asleep});
+    s->publish(0), s->publish(0), s->publish(0);
+    for (const unsigned n : {0u, 1u, 2u}) {
+      p.thread("worker " + std::to_string(n), [=] { s->work(n, [=](unsigned) { s->wait_for_company(3); }); });
+    }
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, has_the_last_of_two_searchers_look_again) {
+  const result found = two_searchers<model_memory>({.name = "two_searchers", .preemption_bound = 3, .symmetric_barriers = true});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+// Trap 13: the thief declined a small backlog and slept; the victim is in a long event, and nobody posts again.
+template <class Memory>
+result declined_and_stuck(const options& bounds, bool watchers_wake) {
+  using workers = sleepers<Memory, 3>;
+  return explore(bounds, [=](program& p) {
+    auto* const s = p.make<workers>(std::array{running, searching, searching});
+    s->declines = true;
+    s->watchers_wake = watchers_wake;
+    s->publish(0);
+    p.thread("victim", [=] { s->wait_for_others(1); });
+    for (const unsigned n : {1u, 2u}) {
+      p.thread("thief " + std::to_string(n), [=] { s->work(n); });
+    }
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, keeps_a_watcher_for_declined_work) {
+  const result found = declined_and_stuck<model_memory>({.name = "declined_and_stuck", .symmetric_barriers = true}, true);
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+TEST(idle_set, needs_a_watcher_whose_time_runs_out) {
+  EXPECT_FALSE(declined_and_stuck<model_memory>({.name = "declined_no_timeout", .symmetric_barriers = true}, false).passed);
+}
+
+// An event makes another color runnable and goes on for long: a sleeper comes, or a watcher, or a searcher.
+template <class Memory>
+result local_work_left_behind(const options& bounds) {
+  using workers = sleepers<Memory, 2>;
+  return explore(bounds, [](program& p) {
+    auto* const s = p.make<workers>(std::array{running, searching});
+    s->declines = true;
+    p.thread("victim", [=] {
+      s->publish(0);
+      s->after_local();
+      s->wait_for_others(1);
+    });
+    p.thread("thief", [=] { s->work(1); });
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, has_somebody_come_for_what_a_long_event_leaves_behind) {
+  const result found = local_work_left_behind<model_memory>({.name = "local_work_left_behind"});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+// The watcher is woken for other work, a long event: then it watches no more, and must see to it that somebody does.
+template <class Memory>
+result watcher_called_away(const options& bounds) {
+  using workers = sleepers<Memory, 3>;
+  return explore(bounds, [](program& p) {
+    auto* const s = p.make<workers>(std::array{running, searching, asleep});
+    s->declines = true;
+    s->publish(0);
+    p.thread("victim", [=] { s->wait_for_others(1); });
+    p.thread("watcher", [=] {
+      s->work(1, [=](unsigned) { s->wait_for_company(2); });
+    });
+    p.thread("sleeper", [=] { s->work(2, [=](unsigned) { s->wait_for_company(2); }); });
+    p.thread("poster", [=] { s->post(1); });
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, replaces_a_watcher_that_is_called_away) {
+  const result found = watcher_called_away<model_memory>(
+      {.name = "watcher_called_away", .preemption_bound = 2, .symmetric_barriers = true});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+// run_until_idle: an event posts to the other worker and ends; who asks meanwhile must not be told that all is over.
+template <class Memory>
+result ends_when_all_sleep(const options& bounds) {
+  using workers = sleepers<Memory, 2>;
+  return explore(bounds, [](program& p) {
+    auto* const s = p.make<workers>(std::array{searching, asleep});
+    s->asks = true;
+    s->publish(0);
+    p.thread("worker", [=] {
+      s->work(0, [=](unsigned) {
+        if (s->chained == 0) {
+          s->chained = 1;
+          s->post(1);
+        }
+      });
+    });
+    p.thread("second worker", [=] { s->work(1); });
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, lets_a_run_until_idle_end_only_when_nobody_runs) {
+  const result found = ends_when_all_sleep<model_memory>({.name = "ends_when_all_sleep"});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+}  // namespace
+}  // namespace tartan::model

@@ -1,0 +1,259 @@
+// The default policy in small, for model tests: the real homes, color queues and inboxes with room for two of everything, and
+// around them what default_policy*.cpp does, without wake-ups, clocks and callables.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/sched/home.h"
+#include "model_memory.h"
+#include "program.h"
+
+namespace tartan::model {
+
+/// An event that knows who posted it, and as his which one.
+struct alignas(16) small_event {
+  small_event(int by, int which) : producer{by}, number{which} {}
+
+  model_plain<small_event*> next{nullptr, "next of event"};
+  model_plain<int> content{0, "content of event"};
+  ghost<int> runs{0, "runs of event"};
+  ghost<const small_event*> after{nullptr, "what was posted before"};  // must have run, if it is known to have been posted
+  ghost<int> generation{0, "strand that was meant"};
+  int producer;
+  int number;
+};
+
+/// What a home needs of its lock, and no more: exclusion, and that what was done inside happens before the next entry. That the
+/// biased lock gives that is a test of its own; with it, these would be too large.
+template <class Memory>
+class one_word_lock {
+ public:
+  void enter() noexcept {
+    while (!try_enter()) Memory::pause();
+  }
+  [[nodiscard]] bool try_enter() noexcept {
+    int expected = 0;
+    return word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed);
+  }
+  void leave() noexcept { word_.store(0, std::memory_order_release); }
+  [[nodiscard]] bool try_enter_as_thief() noexcept { return try_enter(); }
+  void leave_as_thief() noexcept { leave(); }
+
+ private:
+  model_atomic<int> word_{0, "lock"};
+};
+
+/// Room for two of everything.
+struct small_traits {
+  template <class Memory>
+  using lock = one_word_lock<Memory>;
+  static constexpr std::size_t segment_slots = 2;
+  static constexpr int taken_at_once = 2;
+};
+
+/// What the events of one color share, and what is noted of them.
+struct small_ledger {
+  static constexpr int producers = 4;
+
+  model_plain<int> data{0, "data of the color"};
+  ghost<int> running{0, "events that run"};
+  ghost<int> ran{0, "events that have run"};
+  std::array<ghost<int>, producers> last;  // number of each producer's latest event
+};
+
+/// A color queue, and where its color keeps its books: by value, several color queues in turn have the same.
+template <class Memory>
+struct small_color {
+  using color_queue = detail::color_queue_of<Memory, small_event>;
+
+  explicit small_color(small_ledger& of) : ledger{&of} {
+    queue.kind = detail::queue_kind::strand;
+    queue.linked_by = detail::no_worker;
+  }
+  small_color(small_ledger& of, std::uint64_t value, unsigned owner) : ledger{&of} {
+    queue.kind = detail::queue_kind::by_value;
+    queue.linked_by = detail::no_worker;
+    queue.color_value = value;
+    queue.owner.store(owner, std::memory_order_release);
+  }
+
+  color_queue queue;
+  ghost<int> generation{0, "times retired"};
+  small_ledger* ledger;
+};
+
+/// For policies without colors by value.
+struct no_table {
+  template <class Queue>
+  bool remove_if_untouched(Queue& /*queue*/) {
+    return false;
+  }
+};
+
+template <class Memory, unsigned Workers, class Traits = small_traits, class Table = no_table>
+struct small_policy {
+  using home = detail::home_of<Memory, small_event, Traits>;
+  using color_queue = typename home::color_queue;
+  using color = small_color<Memory>;
+
+  std::array<home, Workers> homes;
+  std::array<color_queue*, Workers> running{};  // each the worker's own
+  Table table;
+
+  small_policy() {
+    for (unsigned n = 0; n < Workers; ++n) homes[n].index = n;
+  }
+
+  // In the queue's own allocation: the queue is the color's first member.
+  static color& color_of(color_queue& q) { return *reinterpret_cast<color*>(&q); }
+
+  void link(color_queue& q, std::uint16_t from = detail::no_worker) { link_to_owner(homes.data(), q, from); }
+
+  /// As default_policy::deliver, from outside.
+  void post(color& c, small_event& e, std::uint16_t from = detail::no_worker) {
+    e.content = 1;
+    if (c.queue.in.push(e, e) == detail::pushed::owes_link) link(c.queue, from);
+  }
+  /// As default_policy::deliver, by a worker.
+  void post_as(unsigned worker, color& c, small_event& e) {
+    e.content = 1;
+    if (&c.queue == running[worker]) {
+      c.queue.absorb_inbox();
+      c.queue.append(e);
+      return;
+    }
+    if (c.queue.owner.load(std::memory_order_relaxed) == worker &&
+        homes[worker].post(c.queue, e) != detail::appended::refused) {
+      return;
+    }
+    post(c, e, static_cast<std::uint16_t>(worker));
+  }
+  /// As default_policy::post_to_strand_color. False: the strand is gone.
+  bool post_late(unsigned worker, color& c, std::uint64_t generation, small_event& e) {
+    e.content = 1;
+    if (worker < Workers && c.queue.owner.load(std::memory_order_relaxed) == worker &&
+        homes[worker].post_if(generation, c.queue, e) != detail::appended::refused) {
+      return true;
+    }
+    const detail::pushed outcome = c.queue.in.push_if(generation, e, e);
+    if (outcome == detail::pushed::owes_link) link(c.queue);
+    return outcome != detail::pushed::refused;
+  }
+  /// As default_policy::close_strand, from outside.
+  void close(color& c) {
+    if (c.queue.in.close() == detail::pushed::owes_link) link(c.queue);
+  }
+  /// The same by a worker. True: retired at once.
+  bool close_as(unsigned worker, color& c) {
+    if (c.queue.owner.load(std::memory_order_relaxed) == worker) {
+      const detail::closed outcome = homes[worker].close(c.queue);
+      if (outcome == detail::closed::retired) retire(c);
+      if (outcome != detail::closed::refused) return outcome == detail::closed::retired;
+    }
+    close(c);
+    return false;
+  }
+
+  /// As default_policy::new_queue on a line that was used before, and open_strand.
+  void reopen(color& c, unsigned owner) {
+    c.queue.head = nullptr;
+    c.queue.tail = nullptr;
+    c.queue.linked_next = nullptr;
+    c.queue.state = detail::queue_state::idle;
+    c.queue.closing = false;
+    c.queue.owner.store(owner, std::memory_order_release);
+  }
+
+  void forward(color_queue* chain) {
+    while (chain != nullptr) {
+      color_queue* const q = chain;
+      chain = q->linked_next;
+      link(*q);
+    }
+  }
+  /// Turns of one event each; gives how many it ran. `in_event(color)` is called in each event.
+  template <class InEvent>
+  int work(unsigned worker, int turns, InEvent in_event) {
+    home& h = homes[worker];
+    color_queue* done = nullptr;
+    int ran = 0;
+    for (int n = 0; n < turns; ++n) {
+      forget(mix(mix(static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(ran)), bits_of(done)));
+      color_queue* strays = nullptr;
+      color_queue* const q = h.next(done, strays);
+      forward(strays);
+      done = nullptr;
+      if (q == nullptr) continue;
+      running[worker] = q;
+      if (small_event* const e = q->take(); e != nullptr) {
+        run(*q, *e, in_event);
+        ++ran;
+      }
+      if (q->was_sent) q->note_visit(true);
+      running[worker] = nullptr;
+      if (!ended(*q)) done = q;
+    }
+    if (done != nullptr) h.put_back(*done);
+    return ran;
+  }
+  int work(unsigned worker, int turns) {
+    return work(worker, turns, [](color&) {});
+  }
+  /// As default_policy::steal_from.
+  bool steal(unsigned thief, unsigned victim) {
+    std::array<color_queue*, Traits::segment_slots> room{};
+    const typename home::robbed got = homes[victim].rob(thief, room);
+    forward(got.strays);
+    if (got.count == 0) return false;
+    homes[thief].receive({room.data(), got.count});
+    return true;
+  }
+  /// When all threads have ended: runs what is left, and nothing may be.
+  void settle() {
+    for (int rounds = 0; rounds < 8; ++rounds) {
+      for (unsigned n = 0; n < Workers; ++n) work(n, 4);
+    }
+    for (const home& h : homes) check(!h.has_work(), "what is left runs to an end");
+  }
+
+ private:
+  template <class InEvent>
+  void run(color_queue& q, small_event& e, InEvent in_event) {
+    color& c = color_of(q);
+    small_ledger& book = *c.ledger;
+    check(e.generation == c.generation, "no event of a strand that has ended runs in the next one");
+    check(book.running == 0, "one-runner: two events of one color never run at the same time");
+    book.running = 1;
+    check(e.runs == 0, "an event runs once");
+    e.runs = 1;
+    check(e.content == 1, "visibility: what happened before the post");
+    auto& last = book.last[static_cast<std::size_t>(e.producer)];
+    check(e.number == last + 1, "order: each producer's events in turn");
+    last = e.number;
+    const small_event* const earlier = e.after;
+    check(earlier == nullptr || earlier->runs == 1, "first-posted-first-run");
+    const int seen = book.data;
+    in_event(c);
+    book.data = seen + 1;
+    book.ran = book.ran + 1;
+    book.running = 0;
+  }
+  // As default_policy::ended.
+  bool ended(color_queue& q) {
+    const bool by_value = q.kind == detail::queue_kind::by_value;
+    if (by_value ? q.has_events() || !table.remove_if_untouched(q) : !q.retire_if_closed()) return false;
+    retire(color_of(q));
+    return true;
+  }
+  void retire(color& c) {
+    c.generation = c.generation + 1;
+    if (poisons) poison(c.queue);
+  }
+
+ public:
+  bool poisons = true;  // whoever touches a retired color queue is caught; off where late posts may look at it
+};
+
+}  // namespace tartan::model

@@ -16,8 +16,8 @@ namespace tartan::test {
 
 /// Give it to one runtime as options.poller; it must outlive that runtime.
 ///
-/// Threads: any. A worker that was never seen here, as before run() has started it, counts as asleep; but worker 0 is whoever
-/// calls run(), and awake unless it sleeps here, so that no time passes between runs.
+/// Threads: any. A worker counts as asleep until the runtime is about to start it; but worker 0 is whoever calls run(), and awake
+/// unless it sleeps here, so that no time passes between runs.
 class virtual_poller final : public detail::poller {
  public:
   explicit virtual_poller(std::uint64_t start_ns = 1'000'000'000) : now_ns_{start_ns} {}
@@ -26,6 +26,11 @@ class virtual_poller final : public detail::poller {
     const std::lock_guard hold{lock_};
     sleepers_.assign(workers, {});
     sleepers_[0] = awake;
+  }
+
+  void starts(unsigned worker) noexcept override {
+    const std::lock_guard hold{lock_};
+    sleepers_[worker] = awake;
   }
 
   [[nodiscard]] std::uint64_t now_ns() noexcept override { return now_ns_.load(std::memory_order_acquire); }
@@ -74,7 +79,7 @@ class virtual_poller final : public detail::poller {
  private:
   using real_time = std::chrono::steady_clock::time_point;
 
-  /// What a worker waits for; before it was seen, nothing and for ever.
+  /// What a worker waits for; before it is started, nothing and for ever.
   struct sleeper {
     detail::wake_token* token = nullptr;
     std::uint64_t until_ns = detail::never_ns;

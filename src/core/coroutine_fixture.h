@@ -43,7 +43,6 @@ class coroutines : public on_workers {
   runtime& rt() {
     if (rt_ == nullptr) {
       rt_ = std::make_unique<runtime>(with);
-      rt_->run_until_idle();  // the virtual clock takes a worker that it has never seen for one that sleeps
     }
     return *rt_;
   }

@@ -33,6 +33,9 @@ class poller {
   /// Told once, before anything else: how many workers may sleep here.
   virtual void attach(unsigned workers) = 0;
 
+  /// A worker's thread is about to be started: from now on it is awake. Worker 0 is told nothing.
+  virtual void starts(unsigned /*worker*/) noexcept {}
+
   /// Monotonic; the same on all threads.
   [[nodiscard]] virtual std::uint64_t now_ns() noexcept = 0;
 

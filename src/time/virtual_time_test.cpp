@@ -23,7 +23,7 @@ TEST(virtual_time, stands_still_until_it_is_moved) {
   EXPECT_EQ(clock.now_ns(), 5100u);
 }
 
-TEST(virtual_time, jumps_to_the_deadline_of_the_only_worker_that_was_ever_seen) {
+TEST(virtual_time, jumps_to_the_deadline_of_the_only_worker_that_was_ever_started) {
   virtual_poller clock{100};
   clock.attach(4);
   wake_token token{token_asleep};
@@ -61,7 +61,7 @@ TEST(virtual_time, stands_still_while_another_worker_is_awake) {
 TEST(virtual_time, jumps_to_the_earliest_deadline_when_the_last_worker_falls_asleep) {
   virtual_poller clock{100};
   clock.attach(2);
-  clock.harvest(1);
+  clock.starts(1);
   wake_token early{token_asleep};
   wake_token late{token_asleep};
   std::thread sleeper{[&] { clock.sleep(0, late, {9000, never_ns}); }};
@@ -77,7 +77,7 @@ TEST(virtual_time, jumps_to_the_earliest_deadline_when_the_last_worker_falls_asl
 TEST(virtual_time, takes_a_worker_whose_token_was_changed_for_awake) {
   virtual_poller clock{100};
   clock.attach(2);
-  clock.harvest(1);
+  clock.starts(1);
   wake_token woken{token_asleep};
   std::thread sleeper{[&] { clock.sleep(0, woken, {}); }};
   woken.store(token_woken, std::memory_order_release);
@@ -103,7 +103,7 @@ TEST(virtual_time, ends_a_sleep_without_a_deadline_by_a_wake) {
 TEST(virtual_time, ends_a_sleep_when_it_is_moved_by_hand) {
   virtual_poller clock{100};
   clock.attach(2);
-  clock.harvest(1);
+  clock.starts(1);
   wake_token token{token_asleep};
   std::thread sleeper{[&] { clock.sleep(0, token, {9000, never_ns}); }};
   clock.advance(1ms);

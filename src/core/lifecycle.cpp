@@ -72,6 +72,7 @@ void lifecycle::start_workers() {
   while (threads_.size() + 1 < workers_.size()) {
     worker& w = *workers_[threads_.size() + 1];
     idle_.search();  // counted from now on, so that pause() waits for it
+    rt_.clock().starts(w.index);
     try {
       threads_.emplace_back([this, &w] { worker_thread(w); });
     } catch (...) {

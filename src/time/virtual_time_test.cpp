@@ -45,7 +45,7 @@ TEST(virtual_time, does_not_sleep_on_a_deadline_that_is_past_or_a_token_that_is_
 TEST(virtual_time, stands_still_while_another_worker_is_awake) {
   virtual_poller clock{100};
   clock.attach(2);
-  EXPECT_FALSE(clock.harvest(1));
+  clock.starts(1);
   wake_token token{token_asleep};
   std::thread sleeper{[&] { clock.sleep(0, token, {9000, never_ns}); }};
   for (int n = 0; n < 100; ++n) {

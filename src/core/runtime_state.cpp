@@ -64,6 +64,8 @@ runtime_state::~runtime_state() {
   life_.reset();
 }
 
+void runtime_state::use(std::unique_ptr<scheduler> other) noexcept { policy_ = std::move(other); }
+
 unsigned runtime_state::this_worker() const noexcept {
   const worker* const w = worker_here();
   return w != nullptr ? w->index : workers_;

@@ -46,6 +46,8 @@ class runtime_state {
   [[nodiscard]] const options& settings() const noexcept { return settings_; }
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }
   [[nodiscard]] scheduler& policy() noexcept { return *policy_; }
+  /// Another policy from now on. Threads: whoever made the runtime, before it is used.
+  void use(std::unique_ptr<scheduler> other) noexcept;
   [[nodiscard]] lifecycle& life() noexcept { return *life_; }
   [[nodiscard]] blocking_pool& blocking() noexcept { return *blocking_; }
   [[nodiscard]] frame_pool& frames() noexcept { return *frames_; }

@@ -44,6 +44,8 @@ class default_policy {
   std::size_t drop_all() noexcept;
 
  private:
+  friend struct default_policy_probe;  // a test's
+
   [[nodiscard]] bool close_owned(worker& from, color_queue& q) noexcept;
 
   /// What a worker that looks for work has seen of the others: their turns at some time.

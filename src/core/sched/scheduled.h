@@ -15,6 +15,8 @@ class scheduled final : public scheduler {
   template <class... Args>
   explicit scheduled(runtime_state& rt, Args&&... args) : rt_{rt}, policy_{rt, std::forward<Args>(args)...} {}
 
+  [[nodiscard]] P& inner() noexcept { return policy_; }  // for tests
+
   void submit(color where, event& e, worker* from) noexcept override { policy_.submit(where, e, from); }
   void submit(strand_state& s, event& e, worker* from) noexcept override { policy_.submit(s, e, from); }
   void submit_many(std::span<addressed_event> many, worker* from) noexcept override { policy_.submit_many(many, from); }

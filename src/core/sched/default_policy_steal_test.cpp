@@ -1,0 +1,146 @@
+// Whether a thief takes a backlog is a matter of times. Here they are told to it: no worker runs, and no clock decides.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <tartan/core/runtime.h>
+#include <utility>
+
+#include "core/clock.h"
+#include "core/lifecycle.h"
+#include "core/runtime_state.h"
+#include "core/sched/default_policy.h"
+#include "core/sched/scheduled.h"
+
+namespace tartan::detail {
+
+/// What the default policy shows to nobody else.
+struct default_policy_probe {
+  using watch = default_policy::watch;
+
+  static watch& watch_of(default_policy& policy, const worker& w) { return policy.watches_[w.index]; }
+  static bool visit_others(default_policy& policy, worker& w, std::uint64_t now_ns) { return policy.visit_others(w, now_ns); }
+};
+
+namespace {
+
+constexpr std::uint64_t now_ns = 1'000'000'000;
+
+/// Worker 0 looks at worker 1, both awake.
+class a_thief : public testing::Test {
+ protected:
+  a_thief() {
+    auto made = std::make_unique<scheduled<default_policy>>(rt.state());
+    policy = &made->inner();
+    rt.state().use(std::move(made));
+    seen().since_ns = now_ns - 100'000;
+    seen().turns.assign(2, 0);
+  }
+
+  /// Gives the victim colors that wait, and has it make so many turns in the 100 us for which it is watched.
+  void let_wait(unsigned colors, unsigned turns) {
+    for (unsigned n = 0; n < colors; ++n) {
+      event& e = *make_event(rt.state(), [] {}, std::source_location::current());
+      policy->submit(color{++last_color}, e, &victim);
+    }
+    victim.turns.add(turns);
+  }
+  bool takes_at(std::uint64_t when_ns) { return default_policy_probe::visit_others(*policy, thief, when_ns); }
+  default_policy_probe::watch& seen() { return default_policy_probe::watch_of(*policy, thief); }
+
+  static options two_workers() {
+    options with;
+    with.workers = 2;
+    return with;
+  }
+
+  runtime rt{two_workers()};
+  default_policy* policy = nullptr;
+  worker& thief = rt.state().life().at(0);
+  worker& victim = rt.state().life().at(1);
+  unsigned last_color = 0;
+};
+
+TEST_F(a_thief, takes_what_waits_behind_an_event_that_does_not_end) {
+  let_wait(1, 0);
+  EXPECT_TRUE(takes_at(now_ns));
+  EXPECT_EQ(policy->waiting(thief.index), 1u);
+}
+
+TEST_F(a_thief, judges_nobody_whom_it_has_not_watched_for_long_enough) {
+  let_wait(1, 0);
+  seen().since_ns = now_ns - 19'999;
+  EXPECT_FALSE(takes_at(now_ns));
+  seen().since_ns = now_ns - 20'000;
+  EXPECT_TRUE(takes_at(now_ns));
+}
+
+TEST_F(a_thief, takes_a_backlog_that_costs_more_time_than_the_theft) {
+  let_wait(99, 500);  // 200 ns each: 19.8 us
+  EXPECT_FALSE(takes_at(now_ns));
+  let_wait(1, 0);
+  EXPECT_TRUE(takes_at(now_ns));
+}
+
+TEST_F(a_thief, leaves_cheap_colors_to_who_serves_them_faster_alone) {
+  let_wait(2999, 1000);  // 100 ns each: 299.9 us
+  EXPECT_FALSE(takes_at(now_ns));
+  EXPECT_EQ(policy->waiting(victim.index), 2999u);
+}
+
+TEST_F(a_thief, shares_a_long_backlog_of_cheap_colors) {
+  let_wait(3000, 1000);  // 100 ns each, but the last one would wait for 300 us
+  EXPECT_TRUE(takes_at(now_ns));
+  EXPECT_EQ(policy->waiting(thief.index), 488u);
+  EXPECT_EQ(policy->waiting(victim.index), 3000u - 488u);
+}
+
+TEST_F(a_thief, keeps_off_for_a_while_after_loot_that_did_not_pay) {
+  let_wait(1, 0);
+  seen().stole_at_ns = now_ns - 39'999;
+  seen().judge_loot(now_ns);
+  EXPECT_FALSE(takes_at(now_ns));
+  EXPECT_FALSE(takes_at(now_ns + 99'999));
+  EXPECT_TRUE(takes_at(now_ns + 100'000));
+}
+
+TEST_F(a_thief, keeps_off_for_longer_each_time_but_never_so_long_that_anything_would_wait_for_1_ms) {
+  for (const std::uint64_t expected_ns : {100'000u, 200'000u, 400'000u, 500'000u, 500'000u}) {
+    seen().stole_at_ns = now_ns;
+    seen().judge_loot(now_ns);
+    EXPECT_EQ(seen().keeps_off_until_ns, now_ns + expected_ns);
+  }
+}
+
+TEST_F(a_thief, comes_back_at_once_after_loot_that_paid) {
+  let_wait(1, 0);
+  seen().keeps_off_ns = 400'000;
+  seen().keeps_off_until_ns = now_ns + 400'000;
+  seen().stole_at_ns = now_ns - 40'000;
+  seen().judge_loot(now_ns);
+  EXPECT_TRUE(takes_at(now_ns));
+}
+
+TEST_F(a_thief, does_not_keep_off_from_who_sleeps) {
+  let_wait(1, 0);
+  seen().keeps_off_until_ns = never_ns;
+  EXPECT_FALSE(takes_at(now_ns));
+  auto& sleepers = rt.state().life().sleepers();
+  sleepers.search();
+  sleepers.rest(victim.index);
+  EXPECT_TRUE(takes_at(now_ns));
+  sleepers.cancel(victim.index);
+  (void)sleepers.end_search();
+}
+
+TEST_F(a_thief, judges_in_its_next_search_what_it_took) {
+  let_wait(1, 0);
+  EXPECT_TRUE(takes_at(now_ns));
+  EXPECT_NE(seen().stole_at_ns, 0u);
+  policy->search(thief);
+  EXPECT_EQ(seen().stole_at_ns, 0u);
+}
+
+}  // namespace
+}  // namespace tartan::detail

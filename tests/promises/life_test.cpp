@@ -147,6 +147,22 @@ TEST_P(life, run_until_idle_returns_when_nothing_is_left_and_may_be_called_again
   EXPECT_FALSE(rt.stopped());
 }
 
+TEST_P(life, run_until_idle_waits_for_what_an_event_posts_after_all_other_workers_have_gone_to_sleep) {
+  for (unsigned round = 0; round < rounds(10); ++round) {
+    runtime rt{settings()};
+    unsigned ran = 0;
+    std::function<void()> chain = [&] {  // longer than a turn
+      if (++ran < 500) post(color{1}, [&chain] { chain(); });
+    };
+    rt.post(color{1}, [&] {
+      test::spin_until([&] { return rt.counters().sleeps >= GetParam() - 1; });  // each has asked whether all is over
+      chain();
+    });
+    rt.run_until_idle();
+    ASSERT_EQ(ran, 500u);
+  }
+}
+
 TEST_P(life, run_until_idle_returns_after_stop_and_leaves_the_rest_to_drain) {
   runtime rt{settings()};
   witness::record seen;

@@ -1,0 +1,212 @@
+// The interface of a policy must do for others than the default: here for one that runs everything on one worker, in an order of
+// its own, and polls when it likes.
+#include "core/sched/policy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <source_location>
+#include <string>
+#include <tartan/core/await_blocking.h>
+#include <tartan/core/channel.h>
+#include <tartan/core/event_batch.h>
+#include <tartan/core/in.h>
+#include <tartan/core/on.h>
+#include <tartan/core/post.h>
+#include <tartan/core/runtime.h>
+#include <tartan/core/spawn.h>
+#include <tartan/core/strand.h>
+#include <thread>
+#include <vector>
+
+#include "core/futex_poller.h"
+#include "core/sched/serial_policy_fixture.h"
+
+namespace tartan {
+namespace {
+
+using namespace std::chrono_literals;
+using detail::origin;
+
+/// An event of any origin, with hints, that writes its number down.
+struct noted_event : detail::event {
+  noted_event(std::vector<int>& into, int which, const detail::event_ops& of, detail::handler_hints hints = {})
+      : list{&into}, number{which} {
+    ops = &of;
+    site = std::source_location::current();
+    std::memcpy(storage, &hints, sizeof(hints));
+  }
+
+  static void run_event(detail::event& e) {
+    auto& noted = static_cast<noted_event&>(e);
+    noted.list->push_back(noted.number);
+  }
+  static void drop_event(detail::event& /*e*/) noexcept {}
+  template <origin From>
+  static constexpr detail::event_ops ops_of{&run_event, &drop_event, From, false, true};
+
+  std::vector<int>* list;
+  int number;
+};
+
+/// Real sleep; when it is polled, it gives what the test has put there, and asks whether the policy wanted to poll.
+class watched_poller final : public detail::poller {
+ public:
+  void attach(unsigned workers) override { real_.attach(workers); }
+  std::uint64_t now_ns() noexcept override { return real_.now_ns(); }
+  void sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
+    real_.sleep(worker, token, limit);
+  }
+  void wake(unsigned worker, detail::wake_token& token) noexcept override { real_.wake(worker, token); }
+  bool harvest(unsigned worker) noexcept override {
+    harvests.fetch_add(1);
+    if (worker != 0 || !policy->polls) unasked.fetch_add(1);
+    detail::event* const e = ready.exchange(nullptr);
+    return e != nullptr && detail::submit_completion(*rt, color{7}, *e);
+  }
+
+  detail::runtime_state* rt = nullptr;
+  test::serial_policy* policy = nullptr;
+  std::atomic<detail::event*> ready{nullptr};
+  std::atomic<unsigned> harvests{0};
+  std::atomic<unsigned> unasked{0};
+
+ private:
+  detail::futex_poller real_;
+};
+
+class a_second_policy : public test::with_a_serial_policy {};
+
+TEST_P(a_second_policy, sees_the_origin_and_the_hints_of_every_event) {
+  runtime rt{settings()};
+  use_policy(rt);
+  std::vector<int> ran;
+  noted_event io{ran, 1, noted_event::ops_of<origin::io>, {.cost_ns = 100, .penalty = 2, .priority = 3}};
+  noted_event timer{ran, 2, noted_event::ops_of<origin::timer>, {.cost_ns = 200, .penalty = 3, .priority = 2}};
+  noted_event signal{ran, 3, noted_event::ops_of<origin::signal>, {.cost_ns = 300, .penalty = 4, .priority = 1}};
+  detail::submit(rt.state(), color{1}, io);
+  detail::submit(rt.state(), color{2}, timer);
+  detail::submit(rt.state(), color{3}, signal);
+  rt.post(color{4}, [] {});
+  rt.run_until_idle();
+  ASSERT_EQ(policy->seen.size(), 4u);
+  EXPECT_EQ(ran.size(), 3u);
+  const origin origins[] = {origin::io, origin::timer, origin::signal, origin::post};
+  for (unsigned n = 0; n < 4; ++n) {
+    EXPECT_EQ(policy->seen[n].where, color{n + 1});
+    EXPECT_EQ(policy->seen[n].from, origins[n]);
+    if (n == 3) continue;
+    EXPECT_EQ(policy->seen[n].hints.cost_ns, 100 * (n + 1));
+    EXPECT_EQ(policy->seen[n].hints.penalty, n + 2);
+    EXPECT_EQ(policy->seen[n].hints.priority, 3 - n);
+  }
+}
+
+TEST_P(a_second_policy, decides_by_priority_what_runs_next_and_keeps_the_order_of_each_color) {
+  runtime rt{settings()};
+  use_policy(rt);
+  std::vector<int> ran;
+  noted_event low{ran, 4, noted_event::ops_of<origin::post>};
+  noted_event behind_low{ran, 5, noted_event::ops_of<origin::post>, {.priority = 9}};
+  noted_event high{ran, 1, noted_event::ops_of<origin::io>, {.priority = 2}};
+  noted_event behind_high{ran, 3, noted_event::ops_of<origin::io>, {.priority = 1}};
+  noted_event middle{ran, 2, noted_event::ops_of<origin::timer>, {.priority = 1}};
+  detail::submit(rt.state(), color{1}, low);
+  detail::submit(rt.state(), color{1}, behind_low);
+  detail::submit(rt.state(), color{2}, high);
+  detail::submit(rt.state(), color{3}, middle);
+  detail::submit(rt.state(), color{2}, behind_high);
+  rt.run_until_idle();
+  EXPECT_EQ(ran, (std::vector<int>{1, 2, 3, 4, 5}));
+}
+
+TEST_P(a_second_policy, decides_who_polls_and_when) {
+  watched_poller polled;
+  options with = settings();
+  with.poller = &polled;
+  with.stall_after = {};
+  runtime rt{with};
+  use_policy(rt);
+  polled.rt = &rt.state();
+  polled.policy = policy;
+  std::vector<int> ran;
+  noted_event io{ran, 100, noted_event::ops_of<origin::io>};
+  for (int n = 0; n < 8; ++n) {
+    rt.post([&, n] {
+      ran.push_back(n);
+      if (n == 4) polled.ready = &io;
+    });
+  }
+  rt.run_until_idle();
+  EXPECT_TRUE(policy->steps.starts_with("eeepeeepeeep")) << policy->steps;
+  EXPECT_EQ(ran, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 100}));
+  EXPECT_EQ(polled.harvests, std::count(policy->steps.begin(), policy->steps.end(), 'p'));
+  EXPECT_EQ(polled.unasked, 0u) << "polled by somebody else, or at another time";
+}
+
+TEST_P(a_second_policy, is_woken_by_posts_of_other_threads) {
+  runtime rt{settings()};
+  use_policy(rt);
+  unsigned ran = 0;
+  std::thread outside{[&] {
+    for (unsigned n = 0; n < 1000; ++n) {
+      rt.post(color{n % 5}, [&] {
+        if (++ran == 1000) rt.stop();
+      });
+      if (n % 10 == 0) std::this_thread::yield();
+    }
+  }};
+  EXPECT_EQ(rt.run(), 0);
+  outside.join();
+  EXPECT_EQ(ran, 1000u);
+}
+
+task<int> visit(channel<int>& values, strand& elsewhere) {
+  co_await on(elsewhere);
+  int sum = 0;
+  for (int n = 0; n < 10; ++n) sum += (co_await values.receive()).value();
+  sum += co_await in(color{3}, [] { return 100; });
+  sum += co_await blocking([] { return 1000; });
+  co_return sum;
+}
+
+TEST_P(a_second_policy, carries_the_rest_of_the_runtime) {
+  runtime rt{settings()};
+  use_policy(rt);
+  int got = 0;
+  int plain = 0;
+  {
+    strand elsewhere{rt, "elsewhere"};
+    EXPECT_EQ(rt.name_of(elsewhere), "elsewhere");
+    channel<int> values{capacity{2}};
+    rt.spawn([&]() -> task<> { got = co_await visit(values, elsewhere); });
+    rt.spawn([&]() -> task<> {
+      for (int n = 0; n < 10; ++n) (void)co_await values.send(1);
+    });
+    event_batch batch{rt};
+    for (unsigned n = 0; n < 10; ++n) batch.add(color{n}, [&] { ++plain; });
+    rt.post(std::move(batch));
+    rt.run_until_idle();
+  }
+  EXPECT_EQ(got, 1110);
+  EXPECT_EQ(plain, 10);
+}
+
+TEST_P(a_second_policy, gives_up_what_is_left_at_the_end) {
+  runtime rt{settings()};
+  use_policy(rt);
+  std::vector<int> ran;
+  for (unsigned n = 0; n < 10; ++n) rt.post(color{n}, [&] { ran.push_back(0); });
+  const drained left = rt.drain(0ns);
+  EXPECT_EQ(left.destroyed, 10u);
+  EXPECT_TRUE(ran.empty());
+  EXPECT_FALSE(rt.post([] {}));
+}
+
+INSTANTIATE_TEST_SUITE_P(workers, a_second_policy, testing::ValuesIn(test::worker_counts()), test::worker_name);
+
+}  // namespace
+}  // namespace tartan

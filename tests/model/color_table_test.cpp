@@ -53,7 +53,7 @@ struct town : small_policy<Memory, Workers, small_traits, table_of<Memory>> {
       }
       if (outcome == detail::appended::refused) owes = q->in.push(e, e) == detail::pushed::owes_link;
     }
-    if (owes) this->link(*q);
+    if (owes) this->link(*q, this->sender_of(from));
     if (crowded) this->table.grow();
   }
   /// At the end: so much has run, and an idle color is nothing.

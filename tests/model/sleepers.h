@@ -81,8 +81,10 @@ class sleepers {
     bool time_is_up = false;
     if (begins_[worker] == begins::asleep && sleep(worker, false) == slept::over) return;
     for (;;) {
-      forget(mix(searching, time_is_up));
+      forget(mix(mix(searching, time_is_up), watch_left_[worker]));
       if (take(worker) || (searching && search(worker, time_is_up))) {
+        // As default_policy::next: what runs now may last, and there is more.
+        if (posted[worker].load(std::memory_order_relaxed) != 0) after_local();
         if (searching && idle.end_search()) cover();
         searching = false;
         in_event(worker);
@@ -121,7 +123,7 @@ class sleepers {
     seen_work seen = seen_work::none;
     for (unsigned n = 0; n < Workers; ++n) {
       if (posted[n].load(std::memory_order_relaxed) == 0) continue;
-      if (n == worker || !declines || idle.is_asleep(n)) return seen_work::found;
+      if (n == worker || idle.is_asleep(n)) return seen_work::found;
       seen = seen_work::declined;
     }
     return seen;
@@ -160,16 +162,22 @@ class sleepers {
   }
   // As lifecycle::rest. Searching before and after.
   slept rest(unsigned worker) {
+    unsigned& left = watch_left_[worker];
+    if (sources(worker) == seen_work::declined) left = watch_rests;
+    bool watch = left != 0 && idle.start_watch();
     idle.rest(worker);
     const seen_work seen = sources(worker);
     if (seen == seen_work::found) {
+      if (watch) idle.end_watch();
       idle.cancel(worker);
       return slept::woken;
     }
     if (asks && seen == seen_work::none && quiescent()) {
       check(pending == 0, "ended: a run until idle ends when nothing is left and nobody runs");
     }
-    return sleep(worker, seen == seen_work::declined && idle.start_watch());
+    left = seen == seen_work::declined ? watch_rests : left - (left != 0);
+    watch = watch || (left != 0 && idle.start_watch());
+    return sleep(worker, watch);
   }
   // As lifecycle::quiescent.
   bool quiescent() {
@@ -189,7 +197,10 @@ class sleepers {
     return woken ? slept::woken : slept::watched;
   }
 
+  static constexpr unsigned watch_rests = 1;  // lifecycle_sleep.cpp has 8
+
   std::array<begins, Workers> begins_;
+  std::array<unsigned, Workers> watch_left_{};  // each the worker's own
 };
 
 }  // namespace tartan::model

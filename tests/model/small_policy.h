@@ -109,6 +109,8 @@ struct small_policy {
   // In the queue's own allocation: the queue is the color's first member.
   static color& color_of(color_queue& q) { return *reinterpret_cast<color*>(&q); }
 
+  /// As default_policy::sender_of; other numbers are those of foreign threads.
+  static std::uint16_t sender_of(unsigned worker) { return worker < Workers ? static_cast<std::uint16_t>(worker) : detail::no_worker; }
   void link(color_queue& q, std::uint16_t from = detail::no_worker) { link_to_owner(homes.data(), q, from); }
 
   /// As default_policy::deliver, from outside.
@@ -138,12 +140,12 @@ struct small_policy {
       return true;
     }
     const detail::pushed outcome = c.queue.in.push_if(generation, e, e);
-    if (outcome == detail::pushed::owes_link) link(c.queue);
+    if (outcome == detail::pushed::owes_link) link(c.queue, sender_of(worker));
     return outcome != detail::pushed::refused;
   }
   /// As default_policy::close_strand, from outside.
-  void close(color& c) {
-    if (c.queue.in.close() == detail::pushed::owes_link) link(c.queue);
+  void close(color& c, std::uint16_t from = detail::no_worker) {
+    if (c.queue.in.close() == detail::pushed::owes_link) link(c.queue, from);
   }
   /// The same by a worker. True: retired at once.
   bool close_as(unsigned worker, color& c) {
@@ -152,7 +154,7 @@ struct small_policy {
       if (outcome == detail::closed::retired) retire(c);
       if (outcome != detail::closed::refused) return outcome == detail::closed::retired;
     }
-    close(c);
+    close(c, sender_of(worker));
     return false;
   }
 
@@ -163,6 +165,10 @@ struct small_policy {
     c.queue.linked_next = nullptr;
     c.queue.state = detail::queue_state::idle;
     c.queue.closing = false;
+    c.queue.linked_by = detail::no_worker;
+    c.queue.sender = detail::no_worker;
+    c.queue.visits = 0;
+    c.queue.was_sent = false;
     c.queue.owner.store(owner, std::memory_order_release);
   }
 

@@ -58,6 +58,10 @@ void result_misuse(const std::error_code& error) noexcept {
          std::to_string(error.value()), ")"});
 }
 
+void error_without_error() noexcept {
+  fatal({"a result was given an empty error code as its error: it says that there is none"});
+}
+
 }  // namespace detail
 
 }  // namespace tartan

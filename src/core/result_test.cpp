@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tartan/core/result.h>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tartan {
@@ -57,6 +61,105 @@ TEST(a_result, copies_and_assigns_between_value_and_error) {
   auto& self = c;
   c = std::move(self);
   EXPECT_EQ(c.error(), errc::closed);
+}
+
+TEST(a_result, is_made_from_what_makes_a_value_and_only_then_implicitly_when_that_is) {
+  struct base {
+    virtual ~base() = default;
+  };
+  struct derived : base {};
+  const auto give_text = []() -> result<std::string> { return "text"; };
+  EXPECT_EQ(*give_text(), "text");
+  const auto give_base = []() -> result<std::unique_ptr<base>> { return std::make_unique<derived>(); };
+  EXPECT_TRUE(give_base());
+  EXPECT_EQ(result<std::vector<int>>{3}->size(), 3u);
+  static_assert(!std::is_convertible_v<int, result<std::vector<int>>>, "as from int to std::vector");
+  static_assert(!std::is_constructible_v<result<int>, std::string>);
+}
+
+TEST(a_result, is_made_from_another_result_whose_value_makes_one) {
+  const auto widen = [](result<int> from) -> result<long> { return from; };
+  EXPECT_EQ(*widen(3), 3);
+  EXPECT_EQ(widen(errc::busy).error(), errc::busy);
+  struct base {
+    virtual ~base() = default;
+  };
+  struct derived : base {};
+  const result<std::unique_ptr<base>> owner{result<std::unique_ptr<derived>>{std::make_unique<derived>()}};
+  EXPECT_NE(*owner, nullptr);
+  const result<std::string_view> view{std::string_view{"text"}};
+  EXPECT_EQ(*result<std::string>{view}, "text");
+  static_assert(!std::is_convertible_v<result<std::string_view>, result<std::string>>, "as from string_view to string");
+  static_assert(std::is_constructible_v<result<bool>, result<int>>);
+  static_assert(!std::is_constructible_v<result<>, result<int>>);
+}
+
+TEST(a_result, is_assigned_what_its_value_is_assigned) {
+  result<std::string> text{errc::busy};
+  text = "one";
+  EXPECT_EQ(*text, "one");
+  EXPECT_EQ(text.error(), std::error_code{});
+  text = "two";
+  EXPECT_EQ(*text, "two");
+  text = unexpected{make_error_code(errc::closed)};
+  EXPECT_EQ(text.error(), errc::closed);
+  text = errc::timed_out;
+  EXPECT_EQ(text.error(), errc::timed_out);
+  text = std::make_error_code(std::errc::io_error);
+  EXPECT_FALSE(text);
+  text = {};
+  EXPECT_EQ(*text, "") << "a value, as of std::expected";
+}
+
+/// Throws when it is copied, or moved, as often as it is told to.
+struct reluctant {
+  explicit reluctant(int n) noexcept : number{n} {}
+  reluctant(const reluctant& other) : number{other.number} { refuse(); }
+  reluctant(reluctant&& other) : number{other.number} { refuse(); }
+  reluctant& operator=(const reluctant& other) {
+    refuse();
+    number = other.number;
+    return *this;
+  }
+  reluctant& operator=(reluctant&& other) { return *this = other; }
+  static void refuse() {
+    if (refusals != 0) throw std::runtime_error{std::to_string(refusals--)};
+  }
+  int number;
+  static inline int refusals = 0;
+};
+
+TEST(a_result, keeps_what_it_had_if_an_assignment_throws) {
+  result<reluctant> target{errc::busy};
+  result<reluctant> source{7};
+  reluctant::refusals = 1;
+  EXPECT_THROW(target = std::move(source), std::runtime_error);
+  EXPECT_EQ(target.error(), errc::busy);
+  reluctant::refusals = 1;
+  EXPECT_THROW(target = source, std::runtime_error);
+  EXPECT_EQ(target.error(), errc::busy);
+  target = source;
+  EXPECT_EQ(target->number, 7);
+  source->number = 9;
+  reluctant::refusals = 1;
+  EXPECT_THROW(target = std::move(source), std::runtime_error);
+  EXPECT_EQ(target->number, 7);
+  target = errc::closed;
+  EXPECT_EQ(target.error(), errc::closed);
+}
+
+TEST(a_result, of_nothing_takes_an_empty_error_code_for_success) {
+  EXPECT_TRUE(result<>{std::error_code{}});
+}
+
+TEST(a_result, that_is_given_no_error_as_its_error_ends_the_program) {
+  const char* const message = "tartan: a result was given an empty error code as its error";
+  const std::error_code none;
+  EXPECT_DEATH(static_cast<void>(result<int>{none}), message);
+  EXPECT_DEATH(static_cast<void>(result<int>{unexpected{none}}), message);
+  EXPECT_DEATH(static_cast<void>(result<>{unexpected{none}}), message);
+  result<int> good{1};
+  EXPECT_DEATH(good = none, message);
 }
 
 TEST(a_result, of_which_the_missing_value_is_read_ends_the_program_with_the_error) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <tartan/core/runtime.h>
 #include <tartan/core/strand.h>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -116,6 +117,29 @@ TEST_P(post_in_an_event, a_bound_callable_that_only_moves_can_be_called_once_whe
   });
   rt.run_until_idle();
   EXPECT_EQ(got, 42);
+}
+
+TEST_P(post_in_an_event, a_callback_bound_with_its_runtime_can_be_called_on_any_thread) {
+  runtime rt{settings()};
+  std::string got;
+  const auto callback = bind(rt, color{1}, [&got](std::string text) {
+    EXPECT_EQ(current_color(), color{1});
+    got += text;
+  });
+  EXPECT_EQ(callback.where(), color{1});
+  std::thread{[&] { callback("from a thread, "); }}.join();
+  rt.post(color{2}, [&] { callback("from an event, "); });
+  rt.run_until_idle();
+  runtime other{settings()};
+  other.post([&] { callback("from another runtime"); });
+  other.run_until_idle();
+  EXPECT_EQ(got, "from a thread, from an event, ") << "it belongs to the runtime that it was bound with";
+  rt.run_until_idle();
+  EXPECT_EQ(got, "from a thread, from an event, from another runtime");
+  rt.stop();
+  const auto kept = std::make_shared<int>();
+  std::thread{[&] { bind(rt, color{1}, [kept] { FAIL(); })(); }}.join();
+  EXPECT_EQ(kept.use_count(), 1);
 }
 
 TEST_P(post_in_an_event, goes_into_the_runtime_that_runs_the_event) {

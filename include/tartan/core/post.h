@@ -53,27 +53,38 @@ bool dispatch(color c, F&& f, std::source_location site = std::source_location::
 
 /// A callback that brings its own color along: calling it posts it there, with its arguments.
 ///
-/// Threads: callable from any event. Source: libasync-smp, section 3 (cwrap).
+/// Threads: with a runtime any; without one callable from any event, into that event's runtime, and outside the program ends.
+/// Lifetime: with a runtime, not to be called when that is gone.
+/// Errors: std::bad_alloc. After runtime::stop() a call from a foreign thread destroys what it would have posted.
+/// Source: libasync-smp, section 3 (cwrap).
 template <class F>
 class bound {
  public:
-  bound(color c, F f, std::source_location site) : color_{c}, f_{std::move(f)}, site_{site} {}
+  bound(detail::runtime_state* into, color c, F f, std::source_location site)
+      : into_{into}, color_{c}, f_{std::move(f)}, site_{site} {}
 
   [[nodiscard]] color where() const noexcept { return color_; }
 
   template <class... Args>
     requires std::is_invocable_v<F&, std::decay_t<Args>...>
   void operator()(Args&&... args) const& {
-    post(color_, [f = f_, ... kept = std::decay_t<Args>(std::forward<Args>(args))]() mutable { f(std::move(kept)...); }, site_);
+    post_call(f_, std::forward<Args>(args)...);
   }
   template <class... Args>
     requires std::is_invocable_v<F&, std::decay_t<Args>...>
   void operator()(Args&&... args) && {
-    post(color_, [f = std::move(f_), ... kept = std::decay_t<Args>(std::forward<Args>(args))]() mutable { f(std::move(kept)...); },
-         site_);
+    post_call(std::move(f_), std::forward<Args>(args)...);
   }
 
  private:
+  template <class G, class... Args>
+  void post_call(G&& g, Args&&... args) const {
+    detail::runtime_state& rt = into_ != nullptr ? *into_ : detail::required_runtime("tartan::post", site_);
+    auto call = [f = F(std::forward<G>(g)), ... kept = std::decay_t<Args>(std::forward<Args>(args))]() mutable { f(std::move(kept)...); };
+    detail::submit(rt, color_, *detail::make_event(rt, std::move(call), site_));
+  }
+
+  detail::runtime_state* into_;  ///< null: the running event's
   color color_;
   F f_;
   std::source_location site_;
@@ -82,7 +93,13 @@ class bound {
 /// Makes a callback that runs in a color, whoever calls it (contract 5); the binder's place is its post site.
 template <class F>
 [[nodiscard]] auto bind(color c, F&& f, std::source_location site = std::source_location::current()) {
-  return bound<std::decay_t<F>>{c, std::forward<F>(f), site};
+  return bound<std::decay_t<F>>{nullptr, c, std::forward<F>(f), site};
+}
+
+/// The same for callers outside of events, on any thread.
+template <class F>
+[[nodiscard]] auto bind(runtime& rt, color c, F&& f, std::source_location site = std::source_location::current()) {
+  return bound<std::decay_t<F>>{&rt.state(), c, std::forward<F>(f), site};
 }
 
 }  // namespace tartan

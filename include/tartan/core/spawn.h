@@ -88,9 +88,12 @@ join_handle<T> spawn_in(runtime& rt, detail::placed_color c, task<T>&& coroutine
   return detail::spawn_at(rt.state(), c.where, c.site, std::move(coroutine));
 }
 
-// spawn(f, args...): a pack cannot be followed by the place of the call, so the first few numbers of arguments are spelled out.
+// A pack cannot be followed by the place of the call, which every report of the coroutine shows: so spawn spells out the first few numbers
+// of arguments. spawn_in has the place from its color, and takes any number.
 
-/// spawn_in, in the default color (contract 5).
+/// `spawn(f, args...)`: spawn_in, in the default color (contract 5).
+///
+/// Limits: three arguments; `spawn_in(color{}, f, args...)` is the same with any number of them.
 template <class F>
   requires detail::spawnable<F>
 auto spawn(F&& f, std::source_location site = std::source_location::current()) {

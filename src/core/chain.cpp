@@ -44,9 +44,9 @@ struct chain::events {
     c.operation_->visit();
     c.resume();
   }
-  static constexpr event_ops resume_ops{&resume, &drop_event, origin::post, false, false};
-  static constexpr event_ops cancel_ops{&cancel, &drop_event, origin::post, false, false};
-  static constexpr event_ops visit_ops{&visit, &drop_event, origin::post, false, false};
+  static constexpr event_ops resume_ops{.run = &resume, .drop = &drop_event, .pooled = false, .counted = false};
+  static constexpr event_ops cancel_ops{.run = &cancel, .drop = &drop_event, .pooled = false, .counted = false};
+  static constexpr event_ops visit_ops{.run = &visit, .drop = &drop_event, .pooled = false, .counted = false};
 };
 
 chain::chain() noexcept {

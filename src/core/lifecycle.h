@@ -37,6 +37,7 @@ class lifecycle {
   void run_until_idle(std::source_location site);
   std::uint64_t run_for(std::uint64_t duration_ns, std::source_location site);
   drained drain(std::uint64_t within_ns, std::source_location site);
+  /// Threads: as above; what it opens is told to all others by outside_open_.
   int descriptor();
 
   /// Threads: any. Async-signal-safe.
@@ -91,6 +92,9 @@ class lifecycle {
 
   /// Something that run_until_idle waits for has ended.
   void reconsider() noexcept;
+
+  /// Whether workers run events; false before and after each run, and while a drain destroys what is left.
+  [[nodiscard]] bool running() const noexcept { return !idle_.view().paused(); }
 
   /// Whether the runtime is over: nothing is posted any more, by anybody.
   [[nodiscard]] bool over() const noexcept { return over_.load(std::memory_order_acquire); }

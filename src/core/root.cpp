@@ -23,7 +23,7 @@ struct root::events {
   static void start(event& e) { static_cast<root&>(of(e)).start(); }
   static void report(event& e) { static_cast<root&>(of(e)).report(); }
   static void drop_report(event& e) noexcept { static_cast<root&>(of(e)).let_go(); }
-  static constexpr event_ops start_ops{&start, &drop_event, origin::post, false, false};
+  static constexpr event_ops start_ops{.run = &start, .drop = &drop_event, .pooled = false, .counted = false};
   static constexpr event_ops report_ops{&report, &drop_report, origin::post, false, false};
 };
 
@@ -109,12 +109,10 @@ void root::report() noexcept {
   let_go();
 }
 
-bool root::drop() noexcept {
+void root::drop() noexcept {
   close();
   if (group() != nullptr) group()->take_back(*this);
-  const bool to_count = !dropped();
   let_go();
-  return to_count;
 }
 
 }  // namespace tartan::detail

@@ -35,7 +35,8 @@ std::size_t root_registry::drop_all() noexcept {
     for (unsigned n = 0; n < shards_; ++n) {
       while (root* const r = shard_[n].roots.take()) {
         again = true;
-        dropped += r->drop() ? 1 : 0;
+        ++dropped;
+        r->drop();
       }
     }
   }

@@ -22,7 +22,7 @@ class root_registry {
   /// Asks every coroutine to cancel, also those that are spawned later.
   void cancel_all() noexcept;
 
-  /// Destroys every coroutine without resuming it. Gives how many; those whose event was destroyed before are not counted again.
+  /// Destroys every coroutine without resuming it. Gives how many.
   ///
   /// Threads: no worker runs, and nothing is posted any more.
   std::size_t drop_all() noexcept;

@@ -71,11 +71,7 @@ bool runtime::post(event_batch&& batch) {
 }
 
 void event_batch::clear() noexcept {
-  for (const item& each : items_) {
-    const bool pooled = each.what->ops->pooled;
-    each.what->ops->drop(*each.what);
-    if (pooled) detail::free_event(*state_, *each.what);
-  }
+  for (const item& each : items_) detail::discard_event(*state_, *each.what);
   items_.clear();
 }
 

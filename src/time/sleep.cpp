@@ -12,7 +12,7 @@ struct sleep_awaiter::events {
     a.sleeper_->complete_here();
   }
   static void drop(event&) noexcept {}  // the frame is the registry's to destroy
-  static constexpr event_ops ops{&fired, &drop, origin::timer, false, false};
+  static constexpr event_ops ops{.run = &fired, .drop = &drop, .from = origin::timer, .pooled = false, .counted = false};
 };
 
 bool sleep_awaiter::begin(std::coroutine_handle<> self, chain& sleeper) noexcept {

@@ -9,6 +9,7 @@
 #include <tartan/core/when_all.h>
 #include <tartan/core/yield.h>
 #include <tartan/time/interval.h>
+#include <tartan/time/with_timeout.h>
 #include <vector>
 
 #include "core/coroutine_fixture.h"
@@ -34,6 +35,19 @@ TEST_P(sleeping_coroutine, wakes_when_its_time_has_come_in_its_own_color) {
     EXPECT_TRUE(co_await sleep(1ms));
   });
   run();
+}
+
+TEST_P(sleeping_coroutine, counts_as_one_if_a_drain_destroys_it) {
+  for (int n = 0; n < 5; ++n) {
+    spawn_in(rt(), color{n}, []() -> task<> { EXPECT_TRUE(co_await sleep(1h)); });
+  }
+  spawn_in(rt(), color{9}, []() -> task<> {
+    co_await with_timeout(2h, when_all(sleep(1h), sleep(3h)));  // three timers, three branches
+  });
+  static_cast<void>(rt().run_for(1ms));
+  EXPECT_EQ(coroutines_left(), 6u);
+  expect_suspended = true;
+  EXPECT_EQ(rt().drain(0s).destroyed, 6u);
 }
 
 TEST_P(sleeping_coroutine, goes_on_at_once_but_never_inside_the_call_if_the_time_has_passed) {

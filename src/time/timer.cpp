@@ -8,7 +8,9 @@
 #include <tartan/time/timer.h>
 
 #include "core/fatal.h"
+#include "core/lifecycle.h"
 #include "core/runtime_state.h"
+#include "time/timing.h"
 
 namespace tartan {
 
@@ -25,6 +27,18 @@ void refuse_unordered(color c, std::string_view what, std::source_location site)
   if (c == color::unordered) {
     fatal({what, " cannot be in color::unordered: its callbacks and its cancellation would race; at ", place(site)});
   }
+}
+
+/// Ends the program unless the timer's color runs here, or nothing does in its runtime: its wait is the color's, without a lock.
+/// `what` and `at` say which use, and a place that tells which timer.
+void check_use(runtime_state& rt, color c, std::string_view what, std::source_location at) noexcept {
+  const thread_context* const context = here_now();
+  const bool inside = context != nullptr && context->in_event;
+  if (inside && context->owner == &rt) return c.assert_here(at);
+  if (!rt.life().running()) return;
+  const std::string elsewhere =
+      inside ? ", in an event of another runtime, posted at " + place(context->site) : ", on a thread that runs no event of it";
+  fatal({"a timer of ", color_text(c, rt.name_of(c)), what, place(at), ", while its runtime runs", elsewhere});
 }
 
 }  // namespace
@@ -58,6 +72,7 @@ void abandon(timer_wait& wait) noexcept {
 timer_wait* new_bare_wait(runtime_state& rt, color c, std::source_location site) {
   refuse_unordered(c, "a timer", site);
   if (rt.stopping() && current_runtime() != &rt) return nullptr;
+  (void)timing::of(rt);  // here it may throw
   return new_timer_wait(c, false);
 }
 
@@ -82,7 +97,7 @@ timer::~timer() {
 }
 
 bool timer::cancel(std::source_location site) noexcept {
-  if (detail::current_runtime() == rt_) color_.assert_here(site);
+  detail::check_use(*rt_, color_, " is set or canceled at ", site);
   if (!pending()) return false;
   if (detail::disarm(*rt_, wait_->node)) {
     detail::event& e = wait_->node.fired;
@@ -95,12 +110,14 @@ bool timer::cancel(std::source_location site) noexcept {
 
 void timer::renew(std::source_location site) {
   cancel(site);
-  if (wait_ == nullptr) wait_ = detail::new_timer_wait(color_, true);
+  if (wait_ != nullptr) return;
+  (void)detail::timing::of(*rt_);  // here it may throw
+  wait_ = detail::new_timer_wait(color_, true);
 }
 
 void timer::let_go() noexcept {
   if (wait_ == nullptr) return;
-  if (detail::current_runtime() == rt_ && pending()) color_.assert_here();
+  if (pending()) detail::check_use(*rt_, color_, " is destroyed, which was set at ", wait_->node.fired.site);
   detail::timer_wait& wait = *std::exchange(wait_, nullptr);
   if (!wait.is(detail::timer_wait::waiting)) {
     detail::free_timer_wait(wait);

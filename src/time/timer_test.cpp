@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -336,6 +337,59 @@ TEST_F(timers_death, are_set_and_canceled_in_their_color_only) {
                "color 7.*timer_test.cpp|color 8.*timer_test.cpp");
   EXPECT_DEATH((rt.post(color{8}, [&] { t.cancel(); }), rt.run_until_idle()),
                "color 7.*timer_test.cpp|color 8.*timer_test.cpp");
+}
+
+TEST_F(timers_death, are_not_used_by_other_threads_while_their_runtime_runs) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  rt.name(color{7}, "clock");
+  timer t{rt, color{7}};
+  t.set(1h, [] {});
+  const auto elsewhere = [this](auto use) {
+    rt.post(color{7}, [use] { std::thread{use}.join(); });  // also while its color waits for them
+    rt.run_for(1ms);
+  };
+  const std::string at_call = "a timer of color 7 \"clock\" is set or canceled at .*timer_test.cpp:[0-9]+ .*on a thread that runs no event";
+  EXPECT_DEATH(elsewhere([&] { t.set(1s, [] {}); }), at_call);
+  EXPECT_DEATH(elsewhere([&] { t.cancel(); }), at_call);
+  EXPECT_DEATH(elsewhere([&] { const timer taken{std::move(t)}; }),
+               "a timer of color 7 \"clock\" is destroyed, which was set at .*timer_test.cpp:[0-9]+ ");
+}
+
+TEST_F(timers_death, are_not_used_by_events_of_another_runtime_while_their_own_runs) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  timer t{rt, color{7}};
+  const auto in_another = [&] {
+    runtime other{one_worker(clock)};
+    other.post(color{7}, [&] { t.cancel(); });  // the number is the same, the color is not
+    other.run_until_idle();
+  };
+  EXPECT_DEATH((rt.post(color{7}, [&] { std::thread{in_another}.join(); }), rt.run_until_idle()),
+               "a timer of color 7 is set or canceled at .*in an event of another runtime, posted at .*timer_test.cpp:[0-9]+ ");
+  in_another();  // its own does not run
+}
+
+TEST_F(timers, may_be_used_by_any_thread_before_and_after_a_run) {
+  int calls = 0;
+  const auto on_a_thread = [](auto use) { std::thread{use}.join(); };
+  timer t{rt, color{7}};
+  on_a_thread([&] { t.set(1h, [&] { ++calls; }); });
+  on_a_thread([&] { t.set(1ms, [&] { ++calls; }); });
+  rt.run_until_idle();
+  EXPECT_EQ(calls, 1);
+  on_a_thread([&] { t.set(1ms, [&] { ++calls; }); });
+  rt.run_for(0ns);
+  on_a_thread([&] { const timer taken{std::move(t)}; });
+  rt.run_until_idle();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(timers, go_with_what_a_drain_destroys) {
+  const auto kept = std::make_shared<int>();
+  auto owned = std::make_unique<timer>(rt, color{7});
+  owned->set(1h, [kept] { FAIL(); });
+  rt.post(color{8}, [t = std::move(owned)] { FAIL(); });
+  EXPECT_FALSE(rt.drain(0ns).complete);
+  EXPECT_EQ(kept.use_count(), 1);
 }
 
 TEST_F(timers_death, without_a_runtime_are_made_in_events_only) {

@@ -8,8 +8,10 @@
 #include <bit>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 
+#include "core/fatal.h"
 #include "core/runtime_state.h"
 
 namespace tartan::detail {
@@ -49,6 +51,14 @@ class timing::baton {
 };
 
 timing::timing(runtime_state& rt) : rt_{rt}, homes_(rt.workers() + 1), stripes_(std::bit_ceil(4u * rt.workers())) {}
+
+timing& timing::armed_in(runtime_state& rt) noexcept {
+  try {
+    return of(rt);
+  } catch (const std::bad_alloc&) {
+    fatal({"out of memory for the timers of a runtime"});
+  }
+}
 
 timing& timing::of(runtime_state& rt) {
   clockwork* plugged = rt.timers();
@@ -135,7 +145,7 @@ std::size_t timing::drop_all() noexcept {
   // One by one and not under a lock: what is destroyed here may cancel or destroy other timers.
   for (home& each : homes_) {
     while (timer_node* const node = take_any(each)) {
-      ++dropped;
+      dropped += node->fired.ops->counted ? 1 : 0;
       node->fired.ops->drop(node->fired);
     }
   }
@@ -207,13 +217,13 @@ timer_node* timing::take_any(home& from) noexcept {
 void arm(runtime_state& rt, timer_node& node, std::uint64_t deadline_ns) noexcept {
   const std::uint64_t now_ns = rt.now_ns();
   const std::uint64_t counted = later(deadline_ns, now_ns);
-  timing::of(rt).set(node, now_ns, counted < latest_deadline_ns ? counted : latest_deadline_ns);
+  timing::armed_in(rt).set(node, now_ns, counted < latest_deadline_ns ? counted : latest_deadline_ns);
 }
 
 std::uint64_t arm_after(runtime_state& rt, timer_node& node, std::uint64_t after_ns) noexcept {
   const std::uint64_t now_ns = rt.now_ns();
   const std::uint64_t deadline_ns = saturated_deadline_ns(now_ns, after_ns);
-  timing::of(rt).set(node, now_ns, deadline_ns);
+  timing::armed_in(rt).set(node, now_ns, deadline_ns);
   return deadline_ns;
 }
 

@@ -21,8 +21,10 @@ class timing final : public clockwork {
  public:
   explicit timing(runtime_state& rt);
 
-  /// The runtime's; made on first use.
+  /// The runtime's; made on first use. Errors: std::bad_alloc, then.
   [[nodiscard]] static timing& of(runtime_state& rt);
+  /// The same for who cannot report it any more: ends the program.
+  [[nodiscard]] static timing& armed_in(runtime_state& rt) noexcept;
 
   /// As detail::arm, by a caller who has looked at the clock: it said `now_ns`, which is not after the deadline.
   void set(timer_node& node, std::uint64_t now_ns, std::uint64_t deadline_ns) noexcept;

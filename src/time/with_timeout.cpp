@@ -15,7 +15,7 @@ struct timed_branch::events {
     t.let_go();  // of the timer
   }
   static void drop(event&) noexcept {}  // the frame is the registry's to destroy
-  static constexpr event_ops ops{&fired, &drop, origin::timer, false, false};
+  static constexpr event_ops ops{.run = &fired, .drop = &drop, .from = origin::timer, .pooled = false, .counted = false};
 };
 
 void timed_branch::open(chain& parent) noexcept {

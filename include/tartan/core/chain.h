@@ -107,8 +107,7 @@ class chain {
   [[nodiscard]] static chain& of(event& e) noexcept { return **std::launder(reinterpret_cast<chain**>(e.storage)); }
 
   /// For event_ops::drop: coroutines' frames are destroyed by the registry of roots, not by their events.
-  static void drop_event(event& e) noexcept { of(e).dropped_ = true; }
-  [[nodiscard]] bool dropped() const noexcept { return dropped_; }
+  static void drop_event(event& /*e*/) noexcept {}
 
   void* owner_ = nullptr;  ///< who is told when it ends: a branch's operation, a root's group
 
@@ -127,7 +126,6 @@ class chain {
   runtime_state* rt_ = nullptr;
   color where_{};
   alignas(4) std::byte word_[4];       ///< a wait_word
-  bool dropped_ = false;               ///< its event was destroyed, and counted
   std::uint8_t transfers_ = 0;
   std::coroutine_handle<> handle_{};   ///< the coroutine to resume
   operation* operation_ = nullptr;     ///< of wait() or visit()

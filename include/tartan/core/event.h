@@ -30,6 +30,7 @@ struct event_ops {
   origin from = origin::post;
   bool pooled = true;   ///< the runtime frees the event's memory after run or drop; else its maker does
   bool hinted = false;  ///< the storage starts with handler_hints
+  bool counted = true;  ///< if dropped, by a drain; false: part of a coroutine, which counts as one
 };
 
 /// One pending callable. 64 bytes, on a cache line of its own.
@@ -63,9 +64,16 @@ extern constinit thread_local thread_context* here;
 
 void free_event(runtime_state& rt, event& e) noexcept;
 
+/// Destroys what will not be run, and gives its memory back.
+inline void discard_event(runtime_state& rt, event& e) noexcept {
+  const bool pooled = e.ops->pooled;  // one that is not may be gone after drop
+  e.ops->drop(e);
+  if (pooled) free_event(rt, e);
+}
+
 /// Memory for one event.
 ///
-/// Cost: no atomic in an event of this runtime; elsewhere one read-modify-write.
+/// Cost: no read-modify-write, but for one in 64 calls at most.
 [[nodiscard]] event* new_event(runtime_state& rt);
 
 template <class F>

@@ -42,9 +42,8 @@ class root : public chain, public pooled {
   /// The handle is gone: reports an exception that nobody has asked for, now or when it ends. Releases the handle's reference.
   void detach() noexcept;
 
-  /// No worker runs, or it was never started: destroys the coroutine. Releases the coroutine's reference. Gives whether that
-  /// is to be counted: false if its event was destroyed, and counted, before.
-  bool drop() noexcept;
+  /// No worker runs, or it was never started: destroys the coroutine. Releases the coroutine's reference.
+  void drop() noexcept;
 
  protected:
   root(runtime_state& rt, color where, std::source_location site, unsigned references, group_state* group) noexcept;

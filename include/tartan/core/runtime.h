@@ -25,7 +25,7 @@ struct placed_color;
 /// How a drain ended.
 struct drained {
   bool complete = true;            ///< nothing was left
-  std::size_t destroyed = 0;       ///< events and coroutines that were destroyed without being run
+  std::size_t destroyed = 0;       ///< events, and coroutines, each as one, that were destroyed without being run to the end
 };
 
 /// Sums over all workers since the runtime was made; exact while it does not run.
@@ -53,7 +53,8 @@ class runtime {
   /// Hands a callable to the runtime, to be run in a color; without one, in the default color.
   ///
   /// Threads: any, at any time, also before run().
-  /// Errors: false, and the callable is destroyed here, after stop() from a foreign thread. std::bad_alloc.
+  /// Errors: false, and the callable is destroyed here, after stop() from a foreign thread. std::bad_alloc if there is no memory for the
+  /// event; if there is none to make a color that had no events, the program ends with a message.
   /// Order: posts to one color by one thread, or ordered by happens-before, run in that order.
   /// Cost: no allocation for a callable of up to 40 bytes; no lock, read-modify-write or system call for a post to the running color.
   /// Source: libasync-smp, section 3 (cpucb with a color).
@@ -80,7 +81,7 @@ class runtime {
   template <class F, class... Args>
   auto spawn_in(detail::placed_color c, F&& f, Args&&... args);
 
-  /// Posts everything in the batch, in its order; from an event, with one look at who sleeps instead of one for each.
+  /// Posts everything in the batch, in its order. Errors: as post, for all of it.
   bool post(event_batch&& batch);
 
   /// Runs events, as worker 0, until stop(); then gives what is left `options.drain_within` and destroys the rest.
@@ -116,6 +117,8 @@ class runtime {
 
   /// A descriptor that is readable while run_for(0) would find something to do: for another event loop.
   ///
+  /// Threads: one at a time; not from an event, nor while another thread runs or drains the runtime. What it gives may be waited
+  /// for on any.
   /// Lifetime: the runtime's; do not read or close it.
   /// Errors: std::system_error.
   [[nodiscard]] int descriptor();

@@ -14,7 +14,8 @@ namespace tartan {
 
 /// Calls a function in its color when a time has come, unless it is canceled or set anew before.
 ///
-/// Color: the one given; set and cancel are called in it (checked), or while the runtime does not run, and so is the destructor.
+/// Color: the one given; set and cancel are called in it, and so is the destructor if something is pending. While the runtime does not
+/// run, any thread may. Checked: elsewhere the program ends, with the timer's color and the place.
 /// Lifetime: must not outlive its runtime. Destroying it cancels.
 /// Limits: up to about 292 years; longer waits never end. Memory bounds the number of timers; a million pending ones are usual.
 /// Cost: 192 bytes on the heap, from the first set on; set and cancel take the same time however many timers are pending.

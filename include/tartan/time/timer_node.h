@@ -40,7 +40,8 @@ static_assert(sizeof(timer_node) == 128);
 ///
 /// Threads: any.
 /// Lifetime: the event may have run before this returns.
-/// Errors: once the runtime is drained, the event is dropped here.
+/// Errors: once the runtime is drained, the event is dropped here. If there is no memory for the runtime's first timer, the program
+/// ends with a message.
 /// Order: in one color by deadline, ties in the order of arming.
 /// Cost: a look at the clock, two read-modify-writes, no system call unless a worker has to sleep less long.
 void arm(runtime_state& rt, timer_node& node, std::uint64_t deadline_ns) noexcept;

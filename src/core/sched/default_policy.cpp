@@ -12,10 +12,6 @@ namespace tartan::detail {
 
 namespace {
 
-// A strand's color: bit 63 | generation | number of the color queue's line.
-constexpr unsigned line_bits = 44;
-constexpr std::uint64_t strand_bit = std::uint64_t{1} << 63;
-
 color_queue& queue_of(strand_state& s) noexcept { return reinterpret_cast<color_queue&>(s); }
 
 }  // namespace
@@ -154,16 +150,16 @@ bool default_policy::any_left() noexcept {
 
 namespace {
 
-std::size_t drop_events(color_queue& q) noexcept {
-  std::size_t dropped = 0;
+/// Gives whether there was any; adds those that a drain counts.
+bool drop_events(color_queue& q, std::size_t& counted) noexcept {
+  bool any = false;
   auto& rt = *static_cast<runtime_state*>(line_pool::owner_of(&q));
   while (event* e = q.take()) {
-    const bool pooled = e->ops->pooled;
-    e->ops->drop(*e);
-    if (pooled) free_event(rt, *e);
-    ++dropped;
+    any = true;
+    counted += e->ops->counted ? 1 : 0;
+    discard_event(rt, *e);
   }
-  return dropped;
+  return any;
 }
 
 }  // namespace
@@ -190,9 +186,7 @@ std::size_t default_policy::drop_all() noexcept {
       auto& q = *static_cast<color_queue*>(line);
       if (kind_of(q) == queue_kind::free) return;
       q.state = queue_state::running;  // a strand that its own event holds must not be freed under our feet
-      const std::size_t here_dropped = drop_events(q);
-      dropped += here_dropped;
-      again = again || here_dropped != 0;
+      again = drop_events(q, dropped) || again;
       q.state = queue_state::idle;
       const bool finished = q.kind == queue_kind::by_value || q.kind == queue_kind::unordered ||
                             (q.kind == queue_kind::strand && (q.closing || q.in.look().is_closing()));

@@ -46,6 +46,12 @@ class default_policy {
  private:
   friend struct default_policy_probe;  // a test's
 
+  // A strand's color: bit 63 | generation | number of the color queue's line.
+  static constexpr unsigned line_bits = 44;
+  static constexpr std::uint64_t strand_bit = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t line_mask = (std::uint64_t{1} << line_bits) - 1;
+  static constexpr std::uint64_t generation_mask = inbox<real_memory, event>::last_generation;
+
   [[nodiscard]] bool close_owned(worker& from, color_queue& q) noexcept;
 
   /// What a worker that looks for work has seen of the others: their turns at some time.

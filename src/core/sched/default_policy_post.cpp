@@ -9,11 +9,6 @@ namespace tartan::detail {
 
 namespace {
 
-constexpr unsigned line_bits = 44;
-constexpr std::uint64_t strand_bit = std::uint64_t{1} << 63;
-constexpr std::uint64_t line_mask = (std::uint64_t{1} << line_bits) - 1;
-constexpr std::uint64_t generation_mask = inbox<real_memory, event>::last_generation;
-
 /// A backlog that is worth waking a worker although one comes to look within a millisecond anyway.
 constexpr std::uint32_t urgent_backlog = 256;
 

@@ -4,7 +4,8 @@
 /// A policy owns all event queues and decides which event a worker runs next, who is woken, and who polls for I/O and when. An
 /// event shows it its origin (post, I/O, timer, signal) and, if the programmer gave them, cost, penalty and priority: see
 /// event_ops. The default lets any worker look every so many events and any idle one wait; the papers' policies queue an event of
-/// color 0 that polls, or blocks when it is alone: such an event calls lifecycle::look or lifecycle::rest itself.
+/// color 0 that polls, or blocks when it is alone: such an event calls lifecycle::look itself, or
+/// lifecycle::begin_search and then rest: who goes to rest is taken off the count of searchers, and so must be on it.
 
 #include <concepts>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Contract 15, 16 and 17 where no coroutine is needed: blocking work, what may not dangle, exceptions.
+// Contract 15 and 17: blocking work, exceptions.
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,13 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tartan/core/await_blocking.h>
 #include <tartan/core/blocking.h>
+#include <tartan/core/in.h>
+#include <tartan/core/on.h>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
+#include <tartan/core/spawn.h>
 #include <tartan/core/strand.h>
 #include <thread>
 #include <utility>
@@ -22,6 +26,7 @@ namespace tartan {
 namespace {
 
 class an_exception_that_leaves_an_event : public test::on_workers {};
+class an_exception_in_a_coroutine : public test::on_workers {};
 class blocking_work : public test::on_workers {};
 
 struct report {
@@ -209,8 +214,46 @@ TEST_P(blocking_work, is_waited_for_by_drain_and_never_cut_short) {
   }
 }
 
+TEST_P(an_exception_in_a_coroutine, reaches_the_awaiter_of_a_task_of_a_visit_and_of_blocking_work_in_its_color) {
+  runtime rt{settings()};
+  std::vector<int> caught;
+  const auto fails = [](int what) { throw what; };
+  rt.spawn_in(color{1}, [&]() -> task<> {
+    const auto failing_task = [&]() -> task<> {
+      co_await on(color{3});
+      fails(1);
+    };
+    for (int n = 1; n <= 3; ++n) {
+      try {
+        if (n == 1) co_await failing_task();
+        if (n == 2) co_await in(color{2}, [&] { fails(2); });
+        if (n == 3) co_await blocking([&] { fails(3); });
+      } catch (int what) {
+        color{1}.assert_here();
+        caught.push_back(what);
+      }
+    }
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(caught, (std::vector<int>{1, 2, 3}));
+}
+
+TEST_P(an_exception_in_a_coroutine, that_was_spawned_and_is_joined_by_nobody_reaches_the_users_handler) {
+  options with = settings();
+  std::vector<color> reports;
+  with.on_exception = [&](const escaped_exception& e) { reports.push_back(e.in); };
+  runtime rt{with};
+  rt.spawn_in(color{5}, []() -> task<> {
+    co_await on(color{6});
+    throw 1;
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(reports, std::vector<color>{color{6}});
+}
+
 INSTANTIATE_TEST_SUITE_P(workers, an_exception_that_leaves_an_event, testing::ValuesIn(test::worker_counts()),
                          test::worker_name);
+INSTANTIATE_TEST_SUITE_P(workers, an_exception_in_a_coroutine, testing::ValuesIn(test::worker_counts()), test::worker_name);
 INSTANTIATE_TEST_SUITE_P(workers, blocking_work, testing::ValuesIn(test::worker_counts()), test::worker_name);
 
 }  // namespace

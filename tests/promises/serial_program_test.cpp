@@ -8,6 +8,8 @@
 #include <tartan/core/event_batch.h>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
+#include <tartan/core/spawn.h>
+#include <tartan/core/yield.h>
 #include <thread>
 #include <vector>
 
@@ -54,6 +56,29 @@ TEST_P(serial_program, stays_right_when_a_library_beside_it_uses_colors) {
   }
   rt.run_until_idle();
   EXPECT_EQ(sum, static_cast<unsigned long>(count) * (count + 1) / 2);
+}
+
+TEST_P(serial_program, of_coroutines_runs_one_at_a_time_and_others_only_where_one_waits) {
+  runtime rt{settings()};
+  const unsigned count = rounds(100);
+  unsigned steps = 0;  // plain: no coroutine names a color
+  bool inside = false;
+  bool met = false;
+  for (unsigned n = 0; n < 10; ++n) {
+    rt.spawn([&]() -> task<> {
+      for (unsigned step = 0; step < count; ++step) {
+        met = met || inside;
+        inside = true;
+        std::this_thread::yield();
+        ++steps;
+        inside = false;
+        co_await yield();  // the color is free here
+      }
+    });
+  }
+  rt.run_until_idle();
+  EXPECT_FALSE(met);
+  EXPECT_EQ(steps, 10 * count);
 }
 
 TEST_P(serial_program, takes_posts_of_foreign_threads_one_at_a_time) {

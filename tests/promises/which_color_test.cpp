@@ -2,18 +2,27 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <tartan/core/in.h>
+#include <tartan/core/on.h>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
+#include <tartan/core/spawn.h>
 #include <tartan/core/strand.h>
+#include <tartan/time/post_after.h>
+#include <tartan/time/timer.h>
 #include <utility>
 #include <vector>
 
+#include "tests/virtual_time.h"
 #include "tests/workers.h"
 
 namespace tartan {
 namespace {
+
+using namespace std::chrono_literals;
 
 class which_color : public test::on_workers {};
 
@@ -70,6 +79,47 @@ TEST_P(which_color, unordered_events_see_their_color_and_may_post_to_any) {
   rt.run_until_idle();
   EXPECT_EQ(seen, color::unordered);
   EXPECT_EQ(after, color{3});
+}
+
+TEST_P(which_color, a_timer_fires_in_its_own_color_and_in_the_default_color_if_it_has_none) {
+  test::virtual_poller clock;
+  options with = settings();
+  with.poller = &clock;
+  runtime rt{with};
+  std::vector<color> ran;
+  const auto note = [&] { post(color{1}, [&ran, c = current_color()] { ran.push_back(c); }); };
+  timer colored{rt, color{6}};
+  rt.post(color{6}, [&] { colored.set(1h, note); });
+  rt.post(color{7}, [&] {
+    post_after(2h, note);
+    post_after(color{8}, 3h, note);
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(ran, (std::vector<color>{color{6}, color{}, color{8}}));
+}
+
+TEST_P(which_color, a_coroutine_starts_where_it_is_told_goes_where_it_likes_and_its_awaiter_stays) {
+  runtime rt{settings()};
+  std::vector<color> ran;  // one coroutine after the other
+  const auto note = [&] { ran.push_back(current_color()); };
+  const auto wanderer = [&]() -> task<> {
+    note();  // a task that is awaited: in its awaiter's color
+    co_await on(color{3});
+    note();
+    co_await in(color{4}, note);
+    note();
+  };
+  rt.spawn_in(color{2}, [&]() -> task<> {
+    co_await wanderer();
+    note();
+    co_await spawn([&]() -> task<> {
+      note();  // bare: the default color
+      co_return;
+    }).join();
+    note();
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(ran, (std::vector<color>{color{2}, color{3}, color{4}, color{3}, color{2}, color{}, color{2}}));
 }
 
 INSTANTIATE_TEST_SUITE_P(workers, which_color, testing::ValuesIn(test::worker_counts()), test::worker_name);

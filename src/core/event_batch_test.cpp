@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -60,6 +61,42 @@ TEST_P(a_batch, equals_its_posts_one_after_the_other) {
     EXPECT_EQ(ran_in_order(settings(), false, from_an_event), alphabet);
     EXPECT_EQ(ran_in_order(settings(), true, from_an_event), alphabet);
   }
+}
+
+TEST_P(a_batch, of_runs_and_of_many_colors_keeps_each_ones_order) {
+  runtime rt{settings()};
+  constexpr unsigned colors = 700;  // more than are linked at once
+  std::vector<std::unique_ptr<strand>> strands;
+  for (unsigned n = 0; n < colors; ++n) strands.push_back(std::make_unique<strand>(rt));
+  std::vector<unsigned> by_strand(colors), by_value(colors);
+  unsigned by_default = 0;
+  const color gone = strand{rt}.value();  // like any other color
+  unsigned by_gone = 0;
+  rt.run_until_idle();
+  unsigned posted = 0;
+  std::thread{[&] {
+    event_batch batch{rt};
+    const auto add = [&](color c, unsigned& last) {
+      const unsigned first = posted;
+      for (; posted != first + first % 3 + 1; ++posted) {
+        batch.add(c, [&last, n = posted + 1] { last = last < n ? n : ~0u; });
+      }
+    };
+    for (unsigned round = 0; round < 3; ++round) {
+      for (unsigned n = 0; n < colors; ++n) {
+        add(*strands[n], by_strand[n]);
+        add(color{n + 1}, by_value[n]);
+        if (n % 50 == 0) add(color{}, by_default);
+        if (n % 50 == 1) add(gone, by_gone);
+      }
+    }
+    EXPECT_TRUE(rt.post(std::move(batch)));
+  }}.join();
+  rt.run_until_idle();
+  EXPECT_EQ(rt.counters().events, posted);
+  for (const auto* all : {&by_strand, &by_value}) EXPECT_EQ(std::count(all->begin(), all->end(), ~0u), 0);
+  EXPECT_NE(by_default, ~0u);
+  EXPECT_NE(by_gone, ~0u);
 }
 
 TEST_P(a_batch, that_was_never_posted_destroys_its_events) {

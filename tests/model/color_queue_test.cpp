@@ -325,6 +325,68 @@ TEST(color_queue, may_be_posted_to_while_a_thief_has_it_in_hand) {
   EXPECT_TRUE(found.proved()) << found.report;
 }
 
+// A batch, as default_policy::submit_from_outside posts it: two events of one color in one push, and the links of both colors in another.
+template <class Memory>
+result batch_with_one_link(const options& bounds) {
+  return explore(bounds, [](program& p) {
+    scene<Memory, 2> t{p};
+    auto* const s = t.s;
+    auto* const c = t.add_color();
+    auto* const d = t.add_color();
+    p.thread("batch poster", [=, a = t.event(0, 1), b = t.event(0, 2), e = t.event(0, 1)] {
+      detail::owed_links<typename decltype(t)::policy::home> owed;
+      for (small_event* const each : {a, b, e}) each->content = 1;
+      b->next = a;
+      if (c->queue.in.push(*b, *a) == detail::pushed::owes_link) owed.add(c->queue, 0);
+      if (d->queue.in.push(*e, *e) == detail::pushed::owes_link) owed.add(d->queue, 0);
+      if (!owed.empty()) owed.pay(s->homes.data());
+    });
+    p.thread("second poster", [=, a = t.event(1, 1)] { s->post(*c, *a); });
+    p.thread("owner", [=] { s->work(0, 2); });
+    p.finally([=] {
+      t.all_ran(s, c, 3);
+      t.all_ran(s, d, 1);
+    });
+  });
+}
+
+TEST(color_queue, runs_a_batch_whose_links_are_paid_together) {
+  const result found = batch_with_one_link<model_memory>({.name = "batch_with_one_link"});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+// The same with a thief that takes one of the two while its events are pushed, so that the chain holds a stray.
+template <class Memory>
+result batch_to_a_robbed_owner(const options& bounds) {
+  return explore(bounds, [](program& p) {
+    scene<Memory, 2> t{p};
+    auto* const s = t.s;
+    auto* const c = t.add_waiting_color();
+    auto* const d = t.add_color();
+    p.thread("batch poster", [=, a = t.event(0, 1), b = t.event(0, 2), e = t.event(0, 1)] {
+      detail::owed_links<typename decltype(t)::policy::home> owed;
+      for (small_event* const each : {a, b, e}) each->content = 1;
+      b->next = a;
+      if (c->queue.in.push(*b, *a) == detail::pushed::owes_link) owed.add(c->queue, 0);
+      if (d->queue.in.push(*e, *e) == detail::pushed::owes_link) owed.add(d->queue, 0);
+      if (!owed.empty()) owed.pay(s->homes.data());
+    });
+    p.thread("owner", [=] { s->work(0, 1); });
+    p.thread("thief", [=] {
+      if (s->steal(1, 0)) s->work(1, 1);
+    });
+    p.finally([=] {
+      t.all_ran(s, c, 3);
+      t.all_ran(s, d, 1);
+    });
+  });
+}
+
+TEST(color_queue, forwards_the_strays_of_a_batch) {
+  const result found = batch_to_a_robbed_owner<model_memory>({.name = "batch_to_a_robbed_owner"});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
 // With the real lock under it; bounded, because it is proved on its own and the product of both is large.
 struct real_lock_traits : small_traits {
   template <class Memory>

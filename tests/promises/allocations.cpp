@@ -12,10 +12,28 @@ namespace {
 
 std::atomic<std::int64_t> live{0};
 std::atomic<std::uint64_t> calls{0};
+thread_local bool refusing = false;
+
+void* aligned_memory(std::size_t alignment, std::size_t size) noexcept {
+  void* memory = nullptr;
+  return ::posix_memalign(&memory, alignment, size) == 0 ? memory : nullptr;
+}
 
 }  // namespace
 
+// What the library takes slabs of lines from.
+extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+  return refusing ? nullptr : aligned_memory(alignment, size);
+}
+
 namespace tartan::test {
+
+no_memory::no_memory() noexcept {
+  refusing = true;
+}
+no_memory::~no_memory() {
+  refusing = false;
+}
 
 std::int64_t live_allocations() noexcept {
   return live.load(std::memory_order_relaxed);
@@ -52,7 +70,7 @@ void release(void* memory) noexcept {
 }
 
 void* plain(std::size_t size) noexcept {
-  return std::malloc(size == 0 ? 1 : size);
+  return refusing ? nullptr : std::malloc(size == 0 ? 1 : size);
 }
 void* aligned(std::size_t size, std::align_val_t alignment) noexcept {
   const auto align = static_cast<std::size_t>(alignment);

@@ -14,6 +14,9 @@ namespace tartan {
 ///
 /// Threads: one at a time. Lifetime: must not outlive its runtime; events that were never posted are destroyed with it.
 /// Limits: memory.
+/// Order: as that of the posts, one by one; but the events of a batch may begin to run before all of it is posted.
+/// Cost: from a foreign thread one read-modify-write for neighbors of one color together, and by value one more; one for each worker and
+/// up to 128 colors; one look at who sleeps with it. From an event as posts, with one look for all.
 class event_batch {
  public:
   explicit event_batch(runtime& rt) noexcept : state_{&rt.state()} {}

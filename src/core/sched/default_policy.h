@@ -73,6 +73,9 @@ class default_policy {
   void post_by_value(color where, event& e, worker* from) noexcept;
   bool post_to_strand_color(color where, event& e, worker* from) noexcept;
   void post_unordered(event& e, worker* from) noexcept;
+  using bucket_hold = color_table<real_memory, color_queue>::hold;
+  [[nodiscard]] color_queue& find_or_make(bucket_hold& bucket, color where, const event& e, worker* from, bool& crowded) noexcept;
+  [[nodiscard]] color_queue& new_queue_for(queue_kind kind, color where, const event& e, worker* from) noexcept;
   void link(color_queue& q, worker* from) noexcept;
   [[nodiscard]] std::uint16_t sender_of(const worker* from) const noexcept;
   void after_append(const worker& from, appended outcome) noexcept;
@@ -83,6 +86,14 @@ class default_policy {
   [[nodiscard]] color_queue& new_queue(queue_kind kind, std::uint64_t value, worker* from);
   void free_queue(color_queue& q, worker* from) noexcept;
   [[nodiscard]] unsigned owner_for(std::uint64_t value, const worker* from) noexcept;
+
+  // Batches from outside: default_policy_batch.cpp
+  class batch_links;
+  void submit_from_outside(std::span<addressed_event> many) noexcept;
+  void push_run(color where, event& newest, event& oldest, batch_links& owed) noexcept;
+  [[nodiscard]] bool push_to_strand_color(color where, event& newest, event& oldest, batch_links& owed) noexcept;
+  void push_by_value(color where, event& newest, event& oldest, batch_links& owed) noexcept;
+  void push_unordered(event& e, batch_links& owed) noexcept;
 
   // Running: default_policy_run.cpp
   void forward(color_queue* chain) noexcept;

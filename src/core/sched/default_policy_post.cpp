@@ -1,7 +1,12 @@
 /// Posting, by the default scheduler: into the owner's list where the caller is the owner, else into the inbox.
 
+#include <array>
+#include <charconv>
+#include <new>
+#include <string_view>
 #include <utility>
 
+#include "core/fatal.h"
 #include "core/runtime_state.h"
 #include "core/sched/default_policy.h"
 
@@ -67,6 +72,31 @@ bool default_policy::post_to_strand_color(color where, event& e, worker* from) n
   return outcome != pushed::refused;
 }
 
+/// A new one belongs to whom its first event, `e`, suggests.
+color_queue& default_policy::find_or_make(bucket_hold& bucket, color where, const event& e, worker* from, bool& crowded) noexcept {
+  if (color_queue* const found = bucket.find(where.value(), crowded)) return *found;
+  color_queue& q = new_queue_for(queue_kind::by_value, where, e, from);
+  q.owner.store(owner_for(where.value(), from), std::memory_order_release);
+  bucket.insert(q);
+  return q;
+}
+
+/// The poster has given its event away: nobody is left who could be told of an error.
+color_queue& default_policy::new_queue_for(queue_kind kind, color where, const event& e, worker* from) noexcept {
+  try {
+    return new_queue(kind, where.value(), from);
+  } catch (const std::bad_alloc&) {
+    // Nothing here may need memory.
+    const auto digits = [](std::array<char, 24>& into, std::uint64_t number) -> std::string_view {
+      return {into.data(), std::to_chars(into.data(), into.data() + into.size(), number).ptr};
+    };
+    std::array<char, 24> value{};
+    std::array<char, 24> line{};
+    const std::string_view name = where == color::unordered ? "unordered" : digits(value, where.value());
+    fatal({"out of memory for the queue of color ", name, ", posted to at ", e.site.file_name(), ":", digits(line, e.site.line())});
+  }
+}
+
 /// Look-up and post are one step against the removal of an idle color (one-step): both inside the bucket's lock.
 void default_policy::post_by_value(color where, event& e, worker* from) noexcept {
   bool crowded = false;
@@ -74,13 +104,8 @@ void default_policy::post_by_value(color where, event& e, worker* from) noexcept
   appended outcome = appended::refused;
   color_queue* q = nullptr;
   {
-    decltype(table_)::hold bucket{table_, where.value()};
-    q = bucket.find(where.value(), crowded);
-    if (q == nullptr) {
-      q = &new_queue(queue_kind::by_value, where.value(), from);
-      q->owner.store(owner_for(where.value(), from), std::memory_order_release);
-      bucket.insert(*q);
-    }
+    bucket_hold bucket{table_, where.value()};
+    q = &find_or_make(bucket, where, e, from, crowded);
     // Not waiting for a thief that was preempted: the bucket would stay locked.
     if (home* const h = from != nullptr ? &homes_[from->index] : nullptr;
         h != nullptr && q->owner.load(std::memory_order_relaxed) == from->index && h->lock.try_enter()) {
@@ -96,7 +121,7 @@ void default_policy::post_by_value(color where, event& e, worker* from) noexcept
 
 /// Ordered with nothing: a queue of its own, of one event.
 void default_policy::post_unordered(event& e, worker* from) noexcept {
-  color_queue& q = new_queue(queue_kind::unordered, color::unordered.value(), from);
+  color_queue& q = new_queue_for(queue_kind::unordered, color::unordered, e, from);
   q.owner.store(owner_for(reinterpret_cast<std::uintptr_t>(&q), from), std::memory_order_release);
   deliver(q, e, from);
 }
@@ -141,7 +166,7 @@ void default_policy::after_link(unsigned owner, bool only_owner, worker* from) n
   if (!only_owner && !seen.watching() && seen.searching() == 0) life_.wake_any(from);
 }
 
-/// From a worker: one look at the sleepers, at the end.
+/// From a worker, which knows the way to most of the colors without a read-modify-write: one look at the sleepers, at the end.
 void default_policy::submit_many(std::span<addressed_event> many, worker* from) noexcept {
   if (from != nullptr) {
     const bool in_event = std::exchange(from->in_event, false);  // one look at the sleepers, at the end
@@ -150,7 +175,7 @@ void default_policy::submit_many(std::span<addressed_event> many, worker* from) 
     if (in_event) after_local(homes_[from->index]);
     return;
   }
-  for (const addressed_event& each : many) submit(each.where, *each.what, nullptr);
+  submit_from_outside(many);
 }
 
 }  // namespace tartan::detail

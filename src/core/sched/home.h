@@ -229,4 +229,33 @@ unsigned link_to_owner(Home* homes, typename Home::color_queue& q, std::uint16_t
   return owner;
 }
 
+/// Links to one owner that the same thread owes, to be paid with one push. Not for long: until then nobody finds the color queues.
+template <class Home>
+class owed_links {
+ public:
+  using color_queue = typename Home::color_queue;
+
+  [[nodiscard]] bool empty() const noexcept { return newest_ == nullptr; }
+  /// Of all of them, unless it is empty; as link_to_owner, a hint.
+  [[nodiscard]] unsigned owner() const noexcept { return owner_; }
+
+  /// Threads: who owes the link, from outside of any event.
+  void add(color_queue& q, unsigned owner) noexcept {
+    owner_ = owner;
+    q.linked_by = no_worker;
+    q.linked_next = newest_;
+    if (newest_ == nullptr) oldest_ = &q;
+    newest_ = &q;
+  }
+  void pay(Home* homes) noexcept {
+    homes[owner_].posted.push(*newest_, *oldest_);  // last-touch
+    newest_ = nullptr;
+  }
+
+ private:
+  unsigned owner_ = 0;
+  color_queue* newest_ = nullptr;
+  color_queue* oldest_ = nullptr;
+};
+
 }  // namespace tartan::detail

@@ -1,8 +1,7 @@
 #include <tartan/core/event.h>
 
-#include <mutex>
-
 #include "core/fatal.h"
+#include "core/guest.h"
 #include "core/lifecycle.h"
 #include "core/line_pool.h"
 #include "core/runtime_state.h"
@@ -16,68 +15,52 @@ constinit thread_local thread_context* here = nullptr;
 thread_context* here_now() noexcept { return here; }
 
 event* new_event(runtime_state& rt) {
-  worker* const w = rt.worker_here();
-  return static_cast<event*>(w != nullptr ? rt.events().allocate(w->event_lines) : rt.events().allocate_shared());
+  if (worker* const w = rt.worker_here()) return static_cast<event*>(rt.events().allocate(w->event_lines));
+  guest* const g = rt.guests().mine();
+  return static_cast<event*>(g != nullptr ? rt.events().allocate(g->event_lines) : rt.events().allocate_shared());
 }
 
 void free_event(runtime_state& rt, event& e) noexcept {
-  if (worker* const w = rt.worker_here()) {
-    rt.events().release(w->event_lines, &e);
-  } else {
-    rt.events().release_shared(&e);
-  }
+  if (worker* const w = rt.worker_here()) return rt.events().release(w->event_lines, &e);
+  if (guest* const g = rt.guests().mine()) return rt.events().release(g->event_lines, &e);
+  rt.events().release_shared(&e);
 }
 
 namespace {
 
-void drop_event(runtime_state& rt, event& e) noexcept {
-  const bool pooled = e.ops->pooled;
-  e.ops->drop(e);
-  if (pooled) free_event(rt, e);
-}
-
-/// From a foreign thread, and after stop from anywhere: within a gate, so that whoever ends the runtime knows when it is done.
+/// `goes_on`: after stop too, until the runtime is over.
 template <class Submit>
-[[gnu::noinline]] bool submit_at_gate(runtime_state& rt, event& e, bool goes_on, Submit&& hand_over) noexcept {
-  {
-    const std::lock_guard in_gate{rt.gates().mine()};
+[[gnu::always_inline]] inline bool submit_from_here(runtime_state& rt, event& e, bool goes_on, Submit&& hand_over) noexcept {
+  if (worker* const from = rt.worker_here()) [[likely]] {
+    // Needs no gate: while somebody ends the runtime, no worker but that one runs.
+    if (!rt.stopping() || !rt.life().over()) [[likely]] {
+      hand_over(from);
+      return true;
+    }
+  } else {
+    const guests::posting in_gate{rt.guests()};  // seen-or-refused: what refuses posts is looked at inside
     if (!rt.stopping() || (goes_on && !rt.life().over())) {
-      hand_over();
+      hand_over(nullptr);
       return true;
     }
   }
-  drop_event(rt, e);  // outside: its destructor may post
+  discard_event(rt, e);  // outside: its destructor may post
   return false;
 }
 
 }  // namespace
 
 bool submit(runtime_state& rt, color c, event& e) noexcept {
-  if (worker* const from = rt.worker_here(); from != nullptr && !rt.stopping()) [[likely]] {
-    rt.policy().submit(c, e, from);
-    return true;
-  }
-  worker* const from = rt.worker_here();
-  return submit_at_gate(rt, e, from != nullptr, [&] { rt.policy().submit(c, e, from); });
+  return submit_from_here(rt, e, false, [&](worker* from) { rt.policy().submit(c, e, from); });
 }
 
 bool submit(strand_state& s, event& e) noexcept {
   runtime_state& rt = runtime_of(s);
-  if (worker* const from = rt.worker_here(); from != nullptr && !rt.stopping()) [[likely]] {
-    rt.policy().submit(s, e, from);
-    return true;
-  }
-  worker* const from = rt.worker_here();
-  return submit_at_gate(rt, e, from != nullptr, [&] { rt.policy().submit(s, e, from); });
+  return submit_from_here(rt, e, false, [&](worker* from) { rt.policy().submit(s, e, from); });
 }
 
 bool submit_completion(runtime_state& rt, color c, event& e) noexcept {
-  worker* const from = rt.worker_here();
-  if (from != nullptr && !rt.stopping()) [[likely]] {
-    rt.policy().submit(c, e, from);
-    return true;
-  }
-  return submit_at_gate(rt, e, true, [&] { rt.policy().submit(c, e, from); });
+  return submit_from_here(rt, e, true, [&](worker* from) { rt.policy().submit(c, e, from); });
 }
 
 runtime_state* current_runtime() noexcept {

@@ -240,7 +240,7 @@ drained lifecycle::finish_off(std::uint64_t within_ns) {
   }
   const std::size_t jobs_dropped = await_blocking(within_ns);
   over_.store(true, std::memory_order_release);
-  rt_.gates().pass();  // what was admitted before has arrived; the next one sees that it is over
+  rt_.guests().pass();  // what was admitted before has arrived; the next one sees that it is over
   drained outcome;
   outcome.destroyed = jobs_dropped + destroy_rest();
   outcome.complete = outcome.destroyed == 0;

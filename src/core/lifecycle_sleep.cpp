@@ -133,7 +133,7 @@ bool lifecycle::quiescent() noexcept {
   if (goal_.load(std::memory_order_acquire) != until::idle) return false;
   const idle_view before = idle_.view_and_fence();
   if (before.sleeping() != workers_.size()) return false;
-  rt_.gates().pass();
+  rt_.guests().await_left();  // a post that returned may have left its link to one that has not
   // In this order: an operation ends, and a timer counts as fired, after its completion was posted.
   if (rt_.operations() != 0) return false;
   if (const clockwork* const timers = rt_.timers(); timers != nullptr && timers->pending() != 0) return false;

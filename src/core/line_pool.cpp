@@ -8,8 +8,6 @@
 #include <new>
 #include <utility>
 
-#include "core/thread_mark.h"
-
 namespace tartan::detail {
 
 namespace {
@@ -50,40 +48,57 @@ void line_pool::spill(line_cache& cache) noexcept {
   cache.count = 0;
 }
 
+/// Under the lock only a few instructions: linking a group's lines and memory from the system take their time outside.
 free_line* line_pool::take_group() {
-  const std::lock_guard hold{depot_lock_};
-  if (depot_ != nullptr) {
-    free_line* const first = depot_;
-    depot_ = first->next_group;
-    return first;
+  for (;;) {
+    std::byte* unused = nullptr;
+    {
+      const std::lock_guard hold{depot_lock_};
+      if (free_line* const first = depot_) {
+        depot_ = first->next_group;
+        return first;
+      }
+      if (open_ != nullptr) unused = take_unused();
+    }
+    if (unused != nullptr) return link_group(unused);
+    new_slab();
   }
-  return carve_group();
 }
 
-/// A group of lines that were never used. Whatever a slab has beyond whole groups stays unused: 63 of 1023 lines.
-free_line* line_pool::carve_group() {
-  if (static_cast<std::size_t>(carving_end_ - carving_) < group * line_bytes) new_slab();
+/// Under the lock. Whatever a slab has beyond whole groups stays unused: 63 of 1023 lines.
+std::byte* line_pool::take_unused() noexcept {
+  std::byte* const first = open_->unused;
+  open_->unused = first + group * line_bytes;
+  if (open_->unused + group * line_bytes > reinterpret_cast<std::byte*>(open_) + slab_bytes) open_ = open_->next_open;
+  return first;
+}
+
+free_line* line_pool::link_group(std::byte* lines) noexcept {
   free_line* first = nullptr;
   for (std::uint32_t n = 0; n < group; ++n) {
-    auto* const line = reinterpret_cast<free_line*>(carving_);
-    carving_ += line_bytes;
+    auto* const line = reinterpret_cast<free_line*>(lines + n * line_bytes);
     line->next = first;
     first = line;
   }
   return first;
 }
 
+/// Two threads at once make one each; both are used up in the end.
 void line_pool::new_slab() {
-  const std::uint32_t index = slabs_.load(std::memory_order_relaxed);
-  if (index == most_slabs) throw std::bad_alloc{};
   void* const memory = std::aligned_alloc(slab_bytes, slab_bytes);
   if (memory == nullptr) throw std::bad_alloc{};
   std::memset(memory, 0, slab_bytes);
-  auto* const made = ::new (memory) slab{owner_, index};
+  auto* const made = ::new (memory) slab{owner_, 0, static_cast<std::byte*>(memory) + line_bytes, nullptr};
+  const std::lock_guard hold{depot_lock_};
+  const std::uint32_t index = slabs_.load(std::memory_order_relaxed);
+  if (index == most_slabs) {
+    std::free(memory);
+    throw std::bad_alloc{};
+  }
+  made->index = index;
   directory_[index].store(made, std::memory_order_release);  // pairs with line_of
   slabs_.store(index + 1, std::memory_order_release);        // pairs with line_of
-  carving_ = static_cast<std::byte*>(memory) + line_bytes;
-  carving_end_ = static_cast<std::byte*>(memory) + slab_bytes;
+  made->next_open = std::exchange(open_, made);
 }
 
 void line_pool::give_group(free_line* first) noexcept {
@@ -92,30 +107,14 @@ void line_pool::give_group(free_line* first) noexcept {
   depot_ = first;
 }
 
-void line_pool::flush(line_cache& cache) noexcept {
-  if (cache.spare != nullptr) give_group(std::exchange(cache.spare, nullptr));
-  while (cache.free != nullptr) {
-    free_line* const line = cache.free;
-    cache.free = line->next;
-    release_shared(line);
-  }
-  cache.count = 0;
-}
-
-line_pool::shared_cache& line_pool::shared() noexcept {
-  return shared_[thread_mark() % shared_caches];
-}
-
 void* line_pool::allocate_shared() {
-  shared_cache& mine = shared();
-  const std::lock_guard hold{mine.lock};
-  return allocate(mine.cache);
+  const std::lock_guard hold{shared_lock_};
+  return allocate(shared_);
 }
 
 void line_pool::release_shared(void* memory) noexcept {
-  shared_cache& mine = shared();
-  const std::lock_guard hold{mine.lock};
-  release(mine.cache, memory);
+  const std::lock_guard hold{shared_lock_};
+  release(shared_, memory);
 }
 
 std::uint64_t line_pool::number_of(const void* line) noexcept {

@@ -2,7 +2,7 @@
 /// Memory for events and color queues: 64-byte lines, kept until the runtime ends.
 ///
 /// An event is made on one worker and freed on another: a plain free list per worker would drain on one side and pile up on the
-/// other, and malloc costs 13 ns. Lines flow back in groups of 64 through a depot instead.
+/// other, and malloc costs 13 ns. Lines flow back in groups of 64 through a depot instead. Foreign threads have caches too (guest.h).
 
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +50,11 @@ class line_pool {
     return line;
   }
 
+  /// Sees to it that the next allocate() takes no lock and no memory from the system: for who will hold a lock then.
+  void reserve(line_cache& cache) {
+    if (cache.free == nullptr) refill(cache);
+  }
+
   void release(line_cache& cache, void* memory) noexcept {
     if (cache.count == group) spill(cache);
     auto* const line = static_cast<free_line*>(memory);
@@ -58,12 +63,9 @@ class line_pool {
     ++cache.count;
   }
 
-  /// For threads without a cache: one of a few shared ones, under a spin lock.
+  /// For threads that cannot have a cache: a shared one, under a spin lock.
   [[nodiscard]] void* allocate_shared();
   void release_shared(void* memory) noexcept;
-
-  /// Gives everything back to the depot. Threads: the cache's.
-  void flush(line_cache& cache) noexcept;
 
   /// What the pool that a line comes from was made with.
   [[nodiscard]] static void* owner_of(const void* line) noexcept { return slab_of(line)->owner; }
@@ -85,13 +87,10 @@ class line_pool {
   struct slab {
     void* owner;
     std::uint64_t index;
-  };
-  struct alignas(64) shared_cache {
-    spin_lock lock;
-    line_cache cache;
+    std::byte* unused;  ///< under depot_lock_, while it is in open_: the first line that was never used
+    slab* next_open;    ///< under depot_lock_
   };
   static constexpr std::size_t most_slabs = std::size_t{1} << 20;
-  static constexpr unsigned shared_caches = 16;
 
   static const slab* slab_of(const void* line) noexcept {
     return reinterpret_cast<const slab*>(reinterpret_cast<std::uintptr_t>(line) & ~(std::uintptr_t{slab_bytes} - 1));
@@ -100,21 +99,21 @@ class line_pool {
   void refill(line_cache& cache);
   void spill(line_cache& cache) noexcept;
   [[nodiscard]] free_line* take_group();
-  [[nodiscard]] free_line* carve_group();
+  [[nodiscard]] std::byte* take_unused() noexcept;
+  [[nodiscard]] static free_line* link_group(std::byte* lines) noexcept;
   void give_group(free_line* first) noexcept;
   void new_slab();
-  shared_cache& shared() noexcept;
 
   void* owner_;
-  spin_lock depot_lock_;
-  free_line* depot_ = nullptr;        ///< under depot_lock_
-  std::byte* carving_ = nullptr;      ///< under depot_lock_: next line of the newest slab
-  std::byte* carving_end_ = nullptr;  ///< under depot_lock_
+  alignas(64) spin_lock depot_lock_;
+  free_line* depot_ = nullptr;  ///< under depot_lock_
+  slab* open_ = nullptr;        ///< under depot_lock_: slabs with whole groups that were never used
   /// Release by new_slab; pairs with every acquire load of whoever follows a number or walks the lines.
   real_memory::atomic<std::uint32_t> slabs_{0};
   /// As slabs_: release by new_slab pairs with line_of.
   real_memory::atomic<slab*>* directory_;  ///< most_slabs entries, mapped and mostly untouched
-  shared_cache shared_[shared_caches];
+  alignas(64) spin_lock shared_lock_;
+  line_cache shared_;  ///< under shared_lock_
 };
 
 }  // namespace tartan::detail

@@ -88,14 +88,14 @@ void runtime_state::operation_ended() noexcept {
 }
 
 bool runtime_state::post_all(std::span<addressed_event> many) noexcept {
-  worker* const from = worker_here();
-  if (from != nullptr && !stopping()) {
+  if (worker* const from = worker_here()) {
+    if (stopping() && life_->over()) return false;
     policy_->submit_many(many, from);
     return true;
   }
-  const std::lock_guard in_gate{gates_.mine()};
-  if (stopping() && (from == nullptr || life_->over())) return false;
-  policy_->submit_many(many, from);
+  const detail::guests::posting in_gate{guests_};
+  if (stopping()) return false;
+  policy_->submit_many(many, nullptr);
   return true;
 }
 

@@ -18,10 +18,10 @@
 
 #include "core/clockwork.h"
 #include "core/cpus.h"
+#include "core/guest.h"
 #include "core/line_pool.h"
 #include "core/memory.h"
 #include "core/poller.h"
-#include "core/posting_gates.h"
 #include "core/worker.h"
 
 namespace tartan::detail {
@@ -70,7 +70,7 @@ class runtime_state {
     return context != nullptr && context->owner == this ? static_cast<worker*>(context) : nullptr;
   }
   [[nodiscard]] line_pool& events() noexcept { return events_; }
-  [[nodiscard]] posting_gates& gates() noexcept { return gates_; }
+  [[nodiscard]] detail::guests& guests() noexcept { return guests_; }
   void stop_on(std::initializer_list<int> signals);
   /// Posts all, or, after stop, none: then they are still the caller's.
   [[nodiscard]] bool post_all(std::span<addressed_event> many) noexcept;
@@ -101,7 +101,7 @@ class runtime_state {
   cpu_mask cpus_;
   unsigned workers_;
   line_pool events_;
-  posting_gates gates_;
+  detail::guests guests_;
   std::unique_ptr<poller> own_poller_;
   poller* poller_;
   /// Release by begin_stop; pairs with stopping().

@@ -48,9 +48,17 @@ default_policy::~default_policy() {
   });
 }
 
+/// The calling thread's free lines for color queues; null if it cannot have any.
+line_cache* default_policy::lines_of(worker* from) noexcept {
+  if (from != nullptr) return &from->queue_lines;
+  guest* const g = rt_.guests().mine();
+  return g != nullptr ? &g->queue_lines : nullptr;
+}
+
 color_queue& default_policy::new_queue(queue_kind kind, std::uint64_t value, worker* from) {
+  line_cache* const lines = lines_of(from);
   for (;;) {
-    void* const line = from != nullptr ? queues_.allocate(from->queue_lines) : queues_.allocate_shared();
+    void* const line = lines != nullptr ? queues_.allocate(*lines) : queues_.allocate_shared();
     // Not constructed anew: the inbox of a line keeps its generation, which late posts by value compare with.
     auto& q = *static_cast<color_queue*>(line);
     if (kind == queue_kind::strand && q.in.generation() == q.in.last_generation) continue;  // worn out: 64 bytes set aside
@@ -73,8 +81,8 @@ color_queue& default_policy::new_queue(queue_kind kind, std::uint64_t value, wor
 void default_policy::free_queue(color_queue& q, worker* from) noexcept {
   if (q.kind == queue_kind::strand && q.named) rt_.forget_name(raw_color::make(q.color_value));
   q.kind = queue_kind::free;
-  if (from != nullptr) {
-    queues_.release(from->queue_lines, &q);
+  if (line_cache* const lines = lines_of(from)) {
+    queues_.release(*lines, &q);
   } else {
     queues_.release_shared(&q);
   }
@@ -105,7 +113,7 @@ strand_state* default_policy::new_strand(worker* from, bool named) {
 strand_state* default_policy::open_strand(worker* from, bool named) {
   if (from != nullptr) return new_strand(from, named);
   {
-    const std::lock_guard in_gate{rt_.gates().mine()};
+    const guests::posting in_gate{rt_.guests()};
     if (!life_.over()) return new_strand(nullptr, named);
   }
   const std::lock_guard hold{late_lock_};

@@ -75,6 +75,7 @@ class default_policy {
   void post_unordered(event& e, worker* from) noexcept;
   using bucket_hold = color_table<real_memory, color_queue>::hold;
   [[nodiscard]] color_queue& find_or_make(bucket_hold& bucket, color where, const event& e, worker* from, bool& crowded) noexcept;
+  void reserve_line(worker* from) noexcept;
   [[nodiscard]] color_queue& new_queue_for(queue_kind kind, color where, const event& e, worker* from) noexcept;
   void link(color_queue& q, worker* from) noexcept;
   [[nodiscard]] std::uint16_t sender_of(const worker* from) const noexcept;
@@ -83,6 +84,7 @@ class default_policy {
   void after_link(unsigned owner, bool only_owner, worker* from) noexcept;
   [[nodiscard]] strand_state* new_strand(worker* from, bool named);
   [[nodiscard]] queue_kind kind_of(const color_queue& q) noexcept;
+  [[nodiscard]] line_cache* lines_of(worker* from) noexcept;
   [[nodiscard]] color_queue& new_queue(queue_kind kind, std::uint64_t value, worker* from);
   void free_queue(color_queue& q, worker* from) noexcept;
   [[nodiscard]] unsigned owner_for(std::uint64_t value, const worker* from) noexcept;

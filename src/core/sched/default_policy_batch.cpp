@@ -91,6 +91,7 @@ void default_policy::push_by_value(color where, event& newest, event& oldest, ba
   bool crowded = false;
   bool owes = false;
   color_queue* q = nullptr;
+  reserve_line(nullptr);
   {
     bucket_hold bucket{table_, where.value()};
     q = &find_or_make(bucket, where, oldest, nullptr, crowded);

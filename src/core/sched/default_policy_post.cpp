@@ -97,12 +97,21 @@ color_queue& default_policy::new_queue_for(queue_kind kind, color where, const e
   }
 }
 
+/// Neither the pool's lock nor memory from the system while a bucket is locked. If there is none, it is missed only if it is needed.
+void default_policy::reserve_line(worker* from) noexcept {
+  try {
+    if (line_cache* const lines = lines_of(from)) queues_.reserve(*lines);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 /// Look-up and post are one step against the removal of an idle color (one-step): both inside the bucket's lock.
 void default_policy::post_by_value(color where, event& e, worker* from) noexcept {
   bool crowded = false;
   bool owes = false;
   appended outcome = appended::refused;
   color_queue* q = nullptr;
+  reserve_line(from);
   {
     bucket_hold bucket{table_, where.value()};
     q = &find_or_make(bucket, where, e, from, crowded);

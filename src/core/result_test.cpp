@@ -72,7 +72,7 @@ TEST(a_result, is_made_from_what_makes_a_value_and_only_then_implicitly_when_tha
   EXPECT_EQ(*give_text(), "text");
   const auto give_base = []() -> result<std::unique_ptr<base>> { return std::make_unique<derived>(); };
   EXPECT_TRUE(give_base());
-  EXPECT_EQ(result<std::vector<int>>{3}->size(), 3u);
+  EXPECT_EQ(result<std::vector<int>>{std::size_t{3}}->size(), 3u);
   static_assert(!std::is_convertible_v<int, result<std::vector<int>>>, "as from int to std::vector");
   static_assert(!std::is_constructible_v<result<int>, std::string>);
 }

@@ -88,7 +88,7 @@ TEST_P(without_memory, a_first_timer_throws_and_is_not_set) {
 
 TEST_P(without_memory, a_first_sleep_ends_the_program) {
   if (!test::refuses_operator_new) return;
-  const auto first_sleep = [this] {
+  const auto first_sleep = [] {
     runtime rt{settings()};
     rt.spawn([]() -> task<> {
       const test::no_memory none;  // this coroutine goes on on this worker, or not at all

@@ -183,6 +183,36 @@ TEST_P(a_channel, ends_the_wait_of_a_canceled_coroutine_and_serves_the_next) {
   EXPECT_EQ(second, 5);
 }
 
+TEST_P(a_channel, serves_a_receiver_whose_cancellation_is_on_its_way) {
+  channel<int> values{capacity{1}};
+  int got = 0;
+  auto receiver = spawn_in(rt(), color{1}, [&]() -> task<> {
+    if (const auto value = co_await values.receive()) got = *value;
+  });
+  run();
+  rt().post(color{1}, [&] {  // before the receiver's color hears of the request
+    receiver.cancel();
+    EXPECT_TRUE(values.try_send(7));
+  });
+  run();
+  EXPECT_EQ(got, 7);
+}
+
+TEST_P(a_channel, has_nobody_in_it_who_was_canceled) {
+  auto values = std::make_unique<channel<int>>(capacity{1});
+  bool outlived = false;
+  auto receiver = spawn_in(rt(), color{1}, [&]() -> task<> {
+    auto operation = values->receive();
+    EXPECT_FALSE(co_await operation);
+    values.reset();  // would end the program if somebody waited in it
+    outlived = true;
+  });
+  run();
+  receiver.cancel();
+  run();
+  EXPECT_TRUE(outlived);
+}
+
 TEST_P(a_channel, gives_a_canceled_coroutine_what_needs_no_wait) {
   channel<int> c{capacity{2}};
   auto handle = spawn(rt(), [&]() -> task<> {

@@ -50,7 +50,7 @@ class virtual_poller final : public detail::poller {
     return jumps_;
   }
 
-  void sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
+  detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
     std::unique_lock hold{lock_};
     const auto patience_ends = end_of_patience(limit.at_most_ns);
     sleepers_[worker] = {&token, limit.until_ns};
@@ -63,6 +63,7 @@ class virtual_poller final : public detail::poller {
       }
     }
     sleepers_[worker] = awake;
+    return detail::slept::alone;
   }
 
   void wake(unsigned /*worker*/, detail::wake_token& /*token*/) noexcept override {

@@ -41,13 +41,44 @@ std::uint64_t end_of(sleep_limit limit) noexcept {
 
 }  // namespace
 
-void futex_poller::attach(unsigned /*workers*/) {}
+void futex_poller::attach(unsigned workers) { seats_ = std::make_unique<seat[]>(workers); }
+
+void futex_poller::take_source(readiness_source& source) noexcept {
+  source_.store(&source, std::memory_order_release);  // pairs with approach and harvest
+}
+
+void futex_poller::approach(unsigned worker) noexcept {
+  seats_[worker].in = source_.load(std::memory_order_acquire);  // pairs with take_source
+}
 
 std::uint64_t futex_poller::now_ns() noexcept {
   return real_now_ns();
 }
 
-void futex_poller::sleep(unsigned /*worker*/, wake_token& token, sleep_limit limit) noexcept {
+slept futex_poller::sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept {
+  readiness_source* const in = seats_[worker].in;
+  if (in == nullptr) return sleep_by_futex(token, limit);
+  const std::uint64_t end_ns = end_of(limit);
+  while (token.load(std::memory_order_acquire) == token_asleep) {  // pairs with the waker's claim
+    std::uint64_t left_ns = never_ns;
+    if (end_ns != never_ns) {
+      const std::uint64_t now = real_now_ns();
+      if (now >= end_ns) break;
+      left_ns = end_ns - now;
+    }
+    switch (in->wait(worker, left_ns)) {
+      case readiness_source::ended_by::call:
+        return slept::called;
+      case readiness_source::ended_by::readiness:
+        return slept::alone;
+      case readiness_source::ended_by::time:
+        break;
+    }
+  }
+  return slept::alone;
+}
+
+slept futex_poller::sleep_by_futex(wake_token& token, sleep_limit limit) noexcept {
   const std::uint64_t end_ns = end_of(limit);
   const timespec end{static_cast<std::time_t>(end_ns / ns_per_s), static_cast<long>(end_ns % ns_per_s)};
   // acquire: pairs with the waker's claim of the token
@@ -57,12 +88,14 @@ void futex_poller::sleep(unsigned /*worker*/, wake_token& token, sleep_limit lim
       continue;
     }
     const int error = errno;
-    if (error == ETIMEDOUT) return;
+    if (error == ETIMEDOUT) break;
     if (error != EINTR && error != EAGAIN) futex_failed("FUTEX_WAIT_BITSET", error);
   }
+  return slept::alone;
 }
 
-void futex_poller::wake(unsigned /*worker*/, wake_token& token) noexcept {
+void futex_poller::wake(unsigned worker, wake_token& token) noexcept {
+  if (readiness_source* const in = seats_[worker].in) return in->call();  // known-seat
   const int errno_before = errno;  // a signal handler's caller may be about to read it
   if (::syscall(SYS_futex, word_of(token), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0) < 0) {
     futex_failed("FUTEX_WAKE", errno);
@@ -70,8 +103,13 @@ void futex_poller::wake(unsigned /*worker*/, wake_token& token) noexcept {
   errno = errno_before;
 }
 
-bool futex_poller::harvest(unsigned /*worker*/) noexcept {
-  return false;
+void futex_poller::call_again() noexcept {
+  if (readiness_source* const source = source_.load(std::memory_order_acquire)) source->call();  // pairs with take_source
+}
+
+bool futex_poller::harvest(unsigned worker) noexcept {
+  readiness_source* const source = source_.load(std::memory_order_acquire);  // pairs with take_source
+  return source != nullptr && source->harvest(worker);
 }
 
 }  // namespace tartan::detail

@@ -43,7 +43,8 @@ template <class Memory>
 class idle_set {
  public:
   using token = typename Memory::template atomic<std::uint32_t>;
-  enum : std::uint32_t { awake = 0, asleep = 1, woken = 2 };
+  /// woken: to look for work that another sleeper could as well find; summoned: it must be this one.
+  enum : std::uint32_t { awake = 0, asleep = 1, woken = 2, summoned = 3 };
   static constexpr unsigned nobody = ~0u;
 
   explicit idle_set(unsigned workers) : workers_{workers}, sleepers_{std::make_unique<sleeper[]>(workers)} {}
@@ -89,15 +90,31 @@ class idle_set {
   }
 
   /// asleep -> searching, by the worker itself: woken, or found something, or its time is up. Its own step in any case, so that it
-  /// is never counted as sleeping while it runs.
-  void cancel(unsigned worker) noexcept {
-    std::uint32_t expected = asleep;
-    const bool by_itself = sleepers_[worker].state.compare_exchange_strong(expected, awake, std::memory_order_acq_rel,
-                                                                           std::memory_order_acquire);
-    if (!by_itself) sleepers_[worker].state.store(awake, std::memory_order_relaxed);
+  /// is never counted as sleeping while it runs. Gives whether it was claimed.
+  bool cancel(unsigned worker) noexcept {
+    // acquire: pairs with the claim; release: pairs with a claim of the next rest
+    const bool claimed = sleepers_[worker].state.exchange(awake, std::memory_order_acq_rel) != asleep;
     // The waker counts the search of whom it wakes.
-    const std::uint64_t search = by_itself ? idle_view::one_searching : 0;
+    const std::uint64_t search = claimed ? 0 : idle_view::one_searching;
     word_.fetch_add(idle_view::one_end - idle_view::one_sleeping + search, std::memory_order_acq_rel);
+    return claimed;
+  }
+
+  /// By a worker that is awake and counted as searching, and will look at every source before it rests: takes the place of one that was
+  /// woken and has not noticed, which sleeps on. Gives whether it has.
+  [[nodiscard]] bool stand_in(unsigned worker) noexcept {
+    std::uint32_t expected = woken;
+    // acq_rel: as the claim that it undoes
+    if (!sleepers_[worker].state.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+      return false;
+    }
+    word_.fetch_sub(idle_view::one_searching, std::memory_order_acq_rel);
+    return true;
+  }
+  /// Whether somebody has claimed this worker, which has not noticed yet.
+  [[nodiscard]] bool is_claimed(unsigned worker) const noexcept {
+    const std::uint32_t now = sleepers_[worker].state.load(std::memory_order_acquire);
+    return now == woken || now == summoned;
   }
 
   /// Whether this worker sleeps, for a poster after publishing.
@@ -106,10 +123,10 @@ class idle_set {
   }
 
   /// Claims this worker, which will be searching. Gives whether the caller must end its sleep.
-  [[nodiscard]] bool claim(unsigned worker) noexcept {
+  [[nodiscard]] bool claim(unsigned worker, std::uint32_t as = summoned) noexcept {
     std::uint32_t expected = asleep;
     // acquire: pairs with rest; release: pairs with cancel
-    if (!sleepers_[worker].state.compare_exchange_strong(expected, woken, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    if (!sleepers_[worker].state.compare_exchange_strong(expected, as, std::memory_order_acq_rel, std::memory_order_relaxed)) {
       return false;
     }
     word_.fetch_add(idle_view::one_searching, std::memory_order_acq_rel);  // one-waker: others leave their work to it
@@ -121,7 +138,7 @@ class idle_set {
     const idle_view seen = view();
     if (seen.sleeping() == 0 || seen.searching() != 0 || seen.paused()) return nobody;
     for (unsigned n = 0; n < workers_; ++n) {
-      if (sleepers_[n].state.load(std::memory_order_relaxed) == asleep && claim(n)) return n;
+      if (sleepers_[n].state.load(std::memory_order_relaxed) == asleep && claim(n, woken)) return n;
     }
     return nobody;  // who is counted but has no token yet looks after it has; who was claimed by others looks when it wakes
   }

@@ -9,6 +9,7 @@
 
 #include "core/blocking_pool.h"
 #include "core/clock.h"
+#include "core/descriptors.h"
 #include "core/fatal.h"
 #include "core/fork_guard.h"
 #include "core/outside_descriptor.h"
@@ -251,6 +252,7 @@ drained lifecycle::finish_off(std::uint64_t within_ns) {
 void lifecycle::cancel_waits() noexcept {
   const standing_on worker_now{*workers_[0]};
   if (clockwork* const timers = rt_.timers()) timers->stop();
+  if (descriptors* const all = rt_.open_descriptors()) all->stop();
   rt_.roots().cancel_all();
 }
 
@@ -273,6 +275,7 @@ std::size_t lifecycle::destroy_rest() noexcept {
   const standing_on worker_now{*workers_[0]};
   std::size_t destroyed = rt_.policy().drop_all();
   if (clockwork* const timers = rt_.timers()) destroyed += timers->drop_all();
+  if (descriptors* const all = rt_.open_descriptors()) destroyed += all->drop_all();
   destroyed += rt_.roots().drop_all();
   destroyed += rt_.policy().drop_all();  // what the frames' destructors let go
   return destroyed;

@@ -90,6 +90,9 @@ class lifecycle {
   /// At the end of a turn with more to do: makes sure of the timers that the turn's events have set in their own color.
   void publish_deferred(worker& w) noexcept;
 
+  /// The poller has got a source of readiness: workers that sleep go to sleep in it.
+  void source_changed() noexcept;
+
   /// Something that run_until_idle waits for has ended.
   void reconsider() noexcept;
 
@@ -115,6 +118,7 @@ class lifecycle {
   [[nodiscard]] std::uint64_t next_timer() const noexcept;
   [[nodiscard]] std::uint64_t sleep_until(const worker& w) noexcept;
   void sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept;
+  void pass_on_call(const worker& w, bool answered) noexcept;
   void secure_timer(std::uint64_t deadline_ns, worker* from) noexcept;
   void bind(const worker& w) noexcept;
   void cancel_waits() noexcept;

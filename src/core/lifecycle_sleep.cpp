@@ -67,6 +67,7 @@ void lifecycle::rest(worker& w) noexcept {
   const std::uint64_t this_run = run_.load(std::memory_order_acquire);
   idle_.set_wake_at(w.index, never_ns);
   w.deferred_deadline = never_ns;
+  rt_.clock().approach(w.index);
   // A watcher says so before it rests: posters would wake it while it passes the barrier, which takes 10 us in a virtual machine.
   if (rt_.policy().sources(w) == work_seen::declined) w.watch_left = watch_rests;
   bool watch = w.watch_left != 0 && idle_.start_watch();
@@ -101,9 +102,11 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
   sleep_limit limit{until_ns, watch ? watch_ns : never_ns};
   w.sleeps.add();
   auto& token = idle_.token_of(w.index);
+  slept ended = slept::alone;
   for (;;) {
     if (terminate_.load(std::memory_order_acquire) || (w.index == 0 && leaving(w))) break;
-    rt_.clock().sleep(w.index, token, limit);
+    ended = rt_.clock().sleep(w.index, token, limit);
+    if (ended == slept::called) break;
     // acquire: pairs with the waker's claim
     if (token.load(std::memory_order_acquire) != token_asleep || !idle_.view().paused()) break;
     // Nobody's time runs out while the runtime is paused; but then nobody may count on this worker either.
@@ -114,9 +117,30 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
     if (!idle_.view().paused()) break;
   }
   if (watch) idle_.end_watch();
-  idle_.cancel(w.index);
+  const bool claimed = idle_.cancel(w.index);
   idle_.set_wake_at(w.index, never_ns);
   if (stalls_ != nullptr) stalls_->notice_awake();
+  if (ended == slept::called) pass_on_call(w, claimed);
+  (void)rt_.clock().harvest(w.index);  // what has ended the sleep; posted now that this worker is seen to be awake
+}
+
+/// Called out of a sleep among others, where the kernel picks who wakes: takes the place of whoever was meant, if he need not come
+/// himself, and calls again if more than one was.
+void lifecycle::pass_on_call(const worker& w, bool answered) noexcept {
+  bool again = false;
+  for (unsigned n = 0; n < workers_.size(); ++n) {
+    if (n == w.index || !idle_.is_claimed(n)) continue;
+    if (!answered && idle_.stand_in(n)) {
+      answered = true;
+    } else if (idle_.is_claimed(n)) {
+      again = true;
+    }
+  }
+  if (again) rt_.clock().call_again();
+}
+
+void lifecycle::source_changed() noexcept {
+  for (unsigned n = 0; n < workers_.size(); ++n) wake(n, nullptr);
 }
 
 /// When this sleeper has to be awake by itself: for the next timer, unless another sleeper will be; for run_for's end.

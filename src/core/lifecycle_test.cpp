@@ -128,16 +128,17 @@ TEST(lifecycle, a_runtime_that_has_not_run_may_be_used_in_a_child_of_fork) {
 class impatient_poller final : public detail::poller {
  public:
   void attach(unsigned workers) override { real_.attach(workers); }
+  void approach(unsigned worker) noexcept override { real_.approach(worker); }
   std::uint64_t now_ns() noexcept override { return real_.now_ns(); }
-  void sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
+  detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
     if (worker != 0 && limit.at_most_ns != detail::never_ns && !time_is_up) {
       limited.fetch_add(1);
       test::spin_until(
           [&] { return time_is_up.load() || token.load(std::memory_order_acquire) != detail::token_asleep; });
       limited.fetch_sub(1);
-      return;
+      return detail::slept::alone;
     }
-    real_.sleep(worker, token, limit);
+    return real_.sleep(worker, token, limit);
   }
   void wake(unsigned worker, detail::wake_token& token) noexcept override { real_.wake(worker, token); }
   bool harvest(unsigned worker) noexcept override { return real_.harvest(worker); }

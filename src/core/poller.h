@@ -4,20 +4,29 @@
 #include <cstdint>
 
 #include "core/memory.h"
+#include "core/readiness_source.h"
 
 namespace tartan::detail {
 
 /// No deadline.
 inline constexpr std::uint64_t never_ns = ~std::uint64_t{0};
 
+class io_system;
+
 /// A worker's wake token; see docs/design/idle-set.md.
-enum token_state : std::uint32_t { token_awake = 0, token_asleep = 1, token_woken = 2 };
+enum token_state : std::uint32_t { token_awake = 0, token_asleep = 1, token_woken = 2, token_summoned = 3 };
 using wake_token = real_memory::atomic<std::uint32_t>;
 
 /// How long a sleep may last.
 struct sleep_limit {
   std::uint64_t until_ns = never_ns;     ///< by the poller's clock
   std::uint64_t at_most_ns = never_ns;   ///< by real time, whatever the poller's clock: a watcher's patience
+};
+
+/// What ended a sleep.
+enum class slept : std::uint8_t {
+  alone,   ///< its token was changed, or time or readiness ended it
+  called,  ///< a wake-up that may have been meant for any sleeper
 };
 
 /// The source of time, sleep and readiness of one runtime.
@@ -39,14 +48,27 @@ class poller {
   /// Monotonic; the same on all threads.
   [[nodiscard]] virtual std::uint64_t now_ns() noexcept = 0;
 
+  /// The worker is about to say that it sleeps.
+  virtual void approach(unsigned /*worker*/) noexcept {}
+
   /// Blocks while the token is `token_asleep`, at most as long as the limit says. May return early for no reason.
-  virtual void sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept = 0;
+  virtual slept sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept = 0;
 
   /// Ends the sleep of a worker whose token was just changed. Async-signal-safe.
   virtual void wake(unsigned worker, wake_token& token) noexcept = 0;
 
+  /// Ends the sleep of somebody else than the caller, who was `called` although another was meant.
+  virtual void call_again() noexcept {}
+
   /// Looks, without waiting, whether something outside is ready, and posts it. Gives whether anything was.
   virtual bool harvest(unsigned worker) noexcept = 0;
+
+  /// The sockets of this poller's world; null: it has none, and those of the kernel are used.
+  [[nodiscard]] virtual io_system* sockets() noexcept { return nullptr; }
+
+  /// Whether it can wait for the kernel's descriptors; and from now on it does. Workers that sleep already go on sleeping where they are.
+  [[nodiscard]] virtual bool takes_source() const noexcept { return false; }
+  virtual void take_source(readiness_source& /*source*/) noexcept {}
 };
 
 }  // namespace tartan::detail

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/blocking_pool.h"
+#include "core/descriptors.h"
 #include "core/fatal.h"
 #include "core/frame_pool.h"
 #include "core/futex_poller.h"
@@ -59,6 +60,7 @@ runtime_state::~runtime_state() {
   blocking_.reset();
   life_->end();
   roots_.reset();
+  delete descriptors_.load(std::memory_order_acquire);  // pairs with plug_in; before the policy, for they hold strands
   policy_.reset();
   delete timers_.load(std::memory_order_acquire);  // pairs with plug_in
   life_.reset();
@@ -78,6 +80,29 @@ clockwork& runtime_state::plug_in(std::unique_ptr<clockwork> timers) {
     there = timers.release();
   }
   return *there;
+}
+
+descriptors& runtime_state::plug_in(std::unique_ptr<descriptors> all) {
+  descriptors* there = nullptr;
+  // release: the descriptors themselves, pairs with open_descriptors(); acquire: those of who was first
+  if (descriptors_.compare_exchange_strong(there, all.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+    there = all.release();
+  }
+  return *there;
+}
+
+void runtime_state::waits_changed(int more) noexcept {
+  if (worker* const w = worker_here()) {
+    w->io_waits.add(static_cast<std::uint64_t>(more));
+  } else {
+    operations_.fetch_add(static_cast<std::size_t>(more), std::memory_order_acq_rel);  // pairs with operations()
+  }
+}
+
+std::size_t runtime_state::operations() const noexcept {
+  std::size_t sum = operations_.load(std::memory_order_acquire);  // pairs with operation_ended and waits_changed
+  for (unsigned n = 0; n < workers_; ++n) sum += life_->at(n).io_waits.get();
+  return sum;
 }
 
 void runtime_state::timer_set(std::uint64_t deadline_ns, bool own_color) noexcept { life_->timer_set(deadline_ns, own_color); }

@@ -27,6 +27,7 @@
 namespace tartan::detail {
 
 class blocking_pool;
+class descriptors;
 class frame_pool;
 class root_registry;
 class scheduler;
@@ -79,6 +80,11 @@ class runtime_state {
   [[nodiscard]] clockwork* timers() const noexcept { return timers_.load(std::memory_order_acquire); }
   /// Plugs timers in; if another thread was first, its stay and these are destroyed. Gives those that stayed.
   clockwork& plug_in(std::unique_ptr<clockwork> timers);
+  /// Open descriptors: null until the first one was opened.
+  [[nodiscard]] descriptors* open_descriptors() const noexcept { return descriptors_.load(std::memory_order_acquire); }
+  /// The same for them.
+  descriptors& plug_in(std::unique_ptr<descriptors> all);
+
   /// To be called after a timer was set: makes sure that somebody will be awake for it.
   /// `own_color`: it belongs to the running color, which delays it anyway, so that this can wait until the event ends.
   void timer_set(std::uint64_t deadline_ns, bool own_color) noexcept;
@@ -87,7 +93,10 @@ class runtime_state {
   void operation_started() noexcept { operations_.fetch_add(1, std::memory_order_relaxed); }
   /// To be called after the completion was posted.
   void operation_ended() noexcept;
-  [[nodiscard]] std::size_t operations() const noexcept { return operations_.load(std::memory_order_acquire); }
+  /// The same for operations that begin and end on workers: no word of theirs is shared.
+  void waits_changed(int more) noexcept;
+  /// Exact while all workers sleep.
+  [[nodiscard]] std::size_t operations() const noexcept;
 
   void name(color c, std::string_view name);
   void forget_name(color c) noexcept;
@@ -108,6 +117,8 @@ class runtime_state {
   real_memory::atomic<bool> stopping_{false};
   /// Release by plug_in; pairs with timers().
   real_memory::atomic<clockwork*> timers_{nullptr};
+  /// Release by plug_in; pairs with open_descriptors().
+  real_memory::atomic<descriptors*> descriptors_{nullptr};
   /// Release by operation_ended, after its completion was posted; pairs with operations().
   real_memory::atomic<std::size_t> operations_{0};
   std::unique_ptr<frame_pool> frames_;

@@ -45,6 +45,7 @@ struct alignas(128) worker : thread_context {
   counter stolen_colors;
   counter wakes;
   counter sleeps;
+  counter io_waits;  ///< operations that have begun to wait on this worker, less those that have ended on it
   real_memory::atomic<std::uint64_t> running_color{0};
   real_memory::atomic<std::source_location> running_site{};
   real_memory::atomic<bool> in_turn{false};

@@ -1,0 +1,124 @@
+#pragma once
+/// What all streams of bytes can do: TCP, Unix sockets, pipes.
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tartan/io/object.h>
+#include <tartan/io/transfer.h>
+#include <utility>
+
+namespace tartan {
+
+/// A stream of bytes in both directions, or in one.
+///
+/// Each operation comes in two forms: awaited, `auto got = co_await s.read_some(buffer)`, and with a callback that takes the same
+/// result, `s.read_some(buffer, [](result<std::size_t> got) { ... })`, called later, never inside the call.
+/// Color: see io_object. Cancel: with_timeout and join_handle::cancel for coroutines; cancel() for everything that waits.
+/// Lifetime: what is read into or written from must live until the operation has ended.
+/// Errors: errc::end_of_stream when the peer has finished; errc::canceled, errc::closed; else what the system says. A write to a
+/// peer that is gone gives EPIPE; no signal is raised.
+/// Cost: one system call if it completes at once; then, and if it has waited, no allocation for a coroutine, one for a callback.
+class byte_stream : public io_object {
+ public:
+  byte_stream(byte_stream&&) noexcept = default;
+  byte_stream& operator=(byte_stream&&) noexcept = default;
+  ~byte_stream() = default;
+
+  /// Reads what there is, at least a byte; 0 only into an empty buffer.
+  [[nodiscard]] auto read_some(std::span<std::byte> into) noexcept {
+    return detail::io_awaitable<detail::read_some_op>{std::in_place, key(), kind_, into};
+  }
+  template <detail::completion_of<detail::read_some_op> F>
+  void read_some(std::span<std::byte> into, F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::read_some_op>(std::forward<F>(f), site, key(), kind_, into);
+  }
+
+  /// Reads until the buffer is full. What was read before an error is in the buffer, but not counted.
+  [[nodiscard]] auto read_exactly(std::span<std::byte> into) noexcept {
+    return detail::io_awaitable<detail::read_exactly_op>{std::in_place, key(), kind_, into};
+  }
+  template <detail::completion_of<detail::read_exactly_op> F>
+  void read_exactly(std::span<std::byte> into, F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::read_exactly_op>(std::forward<F>(f), site, key(), kind_, into);
+  }
+
+  /// Appends to `into` until it holds the delimiter, and gives the length up to its end; more may have been read behind it. Looks first
+  /// at what is there already.
+  ///
+  /// Errors: std::errc::message_size if the delimiter does not end within the first `most` bytes. What was read stays in `into`.
+  [[nodiscard]] auto read_until(std::string& into, std::string_view delimiter, std::size_t most) noexcept {
+    return detail::io_awaitable<detail::read_until_op>{std::in_place, key(), kind_, into, delimiter, most};
+  }
+  template <detail::completion_of<detail::read_until_op> F>
+  void read_until(std::string& into, std::string_view delimiter, std::size_t most, F&& f,
+                  std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::read_until_op>(std::forward<F>(f), site, key(), kind_, into, delimiter, most);
+  }
+
+  /// Writes all of it; gives how much that was.
+  [[nodiscard]] auto write(std::span<const std::byte> all) noexcept {
+    return detail::io_awaitable<detail::write_op>{std::in_place, key(), kind_, all};
+  }
+  [[nodiscard]] auto write(std::string_view all) noexcept { return write(std::as_bytes(std::span{all})); }
+  template <detail::completion_of<detail::write_op> F>
+  void write(std::span<const std::byte> all, F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::write_op>(std::forward<F>(f), site, key(), kind_, all);
+  }
+  template <detail::completion_of<detail::write_op> F>
+  void write(std::string_view all, F&& f, std::source_location site = std::source_location::current()) {
+    write(std::as_bytes(std::span{all}), std::forward<F>(f), site);
+  }
+
+  /// Writes all parts, one after the other, with as few system calls as it takes: 64 parts each.
+  [[nodiscard]] auto write(std::span<const std::span<const std::byte>> parts) noexcept {
+    return detail::io_awaitable<detail::write_op>{std::in_place, key(), kind_, parts};
+  }
+  template <detail::completion_of<detail::write_op> F>
+  void write(std::span<const std::span<const std::byte>> parts, F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::write_op>(std::forward<F>(f), site, key(), kind_, parts);
+  }
+
+ protected:
+  byte_stream() noexcept = default;
+  byte_stream(detail::slot_key key, detail::channel_kind kind) noexcept : io_object{key}, kind_{kind} {}
+
+  [[nodiscard]] detail::channel_kind kind() const noexcept { return kind_; }
+
+ private:
+  detail::channel_kind kind_ = detail::channel_kind::socket;
+};
+
+/// A stream over a socket.
+class socket_stream : public byte_stream {
+ public:
+  socket_stream(socket_stream&&) noexcept = default;
+  socket_stream& operator=(socket_stream&&) noexcept = default;
+  ~socket_stream() = default;
+
+  /// Tells the peer that nothing more will be sent; reading goes on. What waits to be written before it must have ended.
+  ///
+  /// Errors: what the system says; errc::closed.
+  result<> shutdown_send() noexcept;
+
+  /// Sends `bytes` bytes of a file from `offset` on, without copying them through this program.
+  ///
+  /// `file` may be any regular file's descriptor; it must stay open until the operation has ended.
+  /// Errors: errc::end_of_stream if the file is shorter.
+  [[nodiscard]] auto send_file(int file, std::int64_t offset, std::size_t bytes) noexcept {
+    return detail::io_awaitable<detail::send_file_op>{std::in_place, key(), file, offset, bytes};
+  }
+  template <detail::completion_of<detail::send_file_op> F>
+  void send_file(int file, std::int64_t offset, std::size_t bytes, F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::send_file_op>(std::forward<F>(f), site, key(), file, offset, bytes);
+  }
+
+ protected:
+  socket_stream() noexcept = default;
+  explicit socket_stream(detail::slot_key key) noexcept : byte_stream{key, detail::channel_kind::socket} {}
+};
+
+}  // namespace tartan

@@ -1,0 +1,77 @@
+#pragma once
+/// What all objects with a descriptor have in common.
+
+#include <cstdint>
+#include <optional>
+#include <source_location>
+#include <tartan/core/color.h>
+#include <tartan/core/result.h>
+#include <tartan/core/strand.h>
+#include <tartan/io/address.h>
+#include <tartan/io/wait.h>
+#include <utility>
+
+namespace tartan {
+
+class runtime;
+
+/// An open descriptor and its color.
+///
+/// Color: one, given when it is made. Operations are begun in it, which is checked, and end in it: completions, timeouts,
+/// cancellations and close cannot race with each other.
+/// Threads: moved and destroyed like any object; everything else in its color.
+/// Lifetime: must not outlive its runtime. Destroying it closes the descriptor, in its color: at once if that is where it is
+/// destroyed. What still waits ends with errc::closed.
+/// Order: operations of one direction are done in the order in which they were begun.
+class io_object {
+ public:
+  io_object(io_object&& other) noexcept : key_{std::exchange(other.key_, {})} {}
+  io_object& operator=(io_object&& other) noexcept {
+    if (this != &other) {
+      abandon();
+      key_ = std::exchange(other.key_, {});
+    }
+    return *this;
+  }
+
+  /// Threads: any.
+  [[nodiscard]] tartan::color color() const noexcept;
+  [[nodiscard]] bool is_open() const noexcept;
+
+  /// Closes now. What waits ends with errc::closed, later. Closing twice does nothing.
+  void close(std::source_location site = std::source_location::current()) noexcept;
+
+  /// Whatever waits ends as canceled, later.
+  void cancel(std::source_location site = std::source_location::current()) noexcept;
+
+  /// The descriptor, for system calls that this library does not know; -1 if closed. It stays this object's.
+  [[nodiscard]] int native_handle() const noexcept;
+
+  /// Gives the descriptor away, non-blocking as it is; what waits ends with errc::closed. -1 if closed.
+  [[nodiscard]] int release(std::source_location site = std::source_location::current()) noexcept;
+
+  /// setsockopt and getsockopt for options of type int.
+  ///
+  /// Errors: what the system says; errc::closed.
+  result<> set_option(int level, int name, int value) noexcept;
+  [[nodiscard]] result<int> option(int level, int name) const noexcept;
+
+  /// Errors: what the system says; errc::closed.
+  [[nodiscard]] result<address> local_address() const noexcept;
+  [[nodiscard]] result<address> peer_address() const noexcept;
+
+ protected:
+  io_object() noexcept = default;
+  explicit io_object(detail::slot_key key) noexcept : key_{key} {}
+  ~io_object() { abandon(); }
+
+  [[nodiscard]] detail::slot_key key() const noexcept { return key_; }
+
+ private:
+  void abandon() noexcept;
+  [[nodiscard]] bool check(std::source_location site) const noexcept;
+
+  detail::slot_key key_;
+};
+
+}  // namespace tartan

@@ -1,0 +1,101 @@
+#pragma once
+/// TCP: streams and listeners.
+
+#include <optional>
+#include <source_location>
+#include <string_view>
+#include <tartan/core/color.h>
+#include <tartan/core/result.h>
+#include <tartan/io/accept.h>
+#include <tartan/io/address.h>
+#include <tartan/io/byte_stream.h>
+
+namespace tartan::tcp {
+
+class listener;
+
+/// A connection.
+class stream : public socket_stream {
+ public:
+  /// Closed.
+  stream() noexcept = default;
+
+  /// Takes over a connected socket, in a color; makes it non-blocking.
+  ///
+  /// Errors: what the system says; then the descriptor is still the caller's.
+  [[nodiscard]] static result<stream> from_fd(int descriptor, tartan::color c,
+                                              std::source_location site = std::source_location::current());
+  [[nodiscard]] static result<stream> from_fd(runtime& rt, int descriptor, tartan::color c);
+
+  /// Whether small writes are sent at once instead of being gathered (TCP_NODELAY). On unless it was turned off.
+  result<> set_no_delay(bool on) noexcept;
+
+ private:
+  friend class detail::accept_op<stream>;
+  friend class detail::connect_op<stream>;
+  explicit stream(detail::slot_key key) noexcept : socket_stream{key} {}
+};
+
+/// How to listen.
+struct listen_options {
+  /// Connections that the system keeps until they are accepted; 0: SOMAXCONN. The system may keep fewer (net.core.somaxconn).
+  int backlog = 0;
+  /// Connections that are accepted in one event before others go first. Limit: 1 to 64.
+  unsigned batch = 16;
+  /// Lets several listeners, of this program and of others of this user, share the port: the system spreads connections.
+  bool reuse_port = false;
+  /// The accepted connections' TCP_NODELAY.
+  bool no_delay = true;
+  /// The listener's own color.
+  tartan::color color{};
+};
+
+/// Accepts connections.
+///
+/// After runtime::stop() it is closed.
+class listener : public io_object {
+ public:
+  listener() noexcept = default;
+
+  /// The next connection, in a color of its own, or in `c`. Retries what can be retried: connections that are gone before they are
+  /// taken; and when the process or the system has no more descriptors or memory, again after 100 ms or when this program has
+  /// closed something.
+  ///
+  /// Errors: errc::closed, errc::canceled.
+  [[nodiscard]] auto accept() noexcept { return detail::io_awaitable<detail::accept_op<stream>>{std::in_place, key(), std::nullopt}; }
+  [[nodiscard]] auto accept(tartan::color c) noexcept { return detail::io_awaitable<detail::accept_op<stream>>{std::in_place, key(), c}; }
+  template <detail::completion_of<detail::accept_op<stream>> F>
+  void accept(F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::accept_op<stream>>(std::forward<F>(f), site, key(), std::nullopt);
+  }
+  template <detail::completion_of<detail::accept_op<stream>> F>
+  void accept(tartan::color c, F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::accept_op<stream>>(std::forward<F>(f), site, key(), c);
+  }
+
+ private:
+  friend result<listener> try_listen(runtime& rt, const address& at, const listen_options& with);
+  explicit listener(detail::slot_key key) noexcept : io_object{key} {}
+};
+
+/// A listener at an address; port 0: the system picks one, see local_address().
+///
+/// Threads: any, before or during a run.
+/// Errors: listen throws std::system_error, or std::invalid_argument for a text that is no address; try_listen gives them.
+[[nodiscard]] result<listener> try_listen(runtime& rt, const address& at, const listen_options& with = {});
+[[nodiscard]] listener listen(runtime& rt, const address& at, const listen_options& with = {});
+[[nodiscard]] listener listen(runtime& rt, std::string_view at, const listen_options& with = {});
+
+/// `auto peer = co_await connect(to)`: connects; the stream has the color that runs.
+///
+/// Errors: what the system says, as std::errc::connection_refused; errc::canceled.
+/// Cost: the socket is made, and the connection begun, by this call.
+[[nodiscard]] inline auto connect(const address& to, std::source_location site = std::source_location::current()) {
+  return detail::io_awaitable<detail::connect_op<stream>>{std::in_place, detail::begin_connection(to, site)};
+}
+template <detail::completion_of<detail::connect_op<stream>> F>
+void connect(const address& to, F&& f, std::source_location site = std::source_location::current()) {
+  detail::start_io<detail::connect_op<stream>>(std::forward<F>(f), site, detail::begin_connection(to, site));
+}
+
+}  // namespace tartan::tcp

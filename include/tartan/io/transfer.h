@@ -1,0 +1,108 @@
+#pragma once
+/// Operations that move bytes through a descriptor. Library code; programs use the objects' members.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tartan/core/result.h>
+#include <tartan/io/wait.h>
+
+namespace tartan::detail {
+
+/// Whether the system calls are those of sockets or those of files.
+enum class channel_kind : std::uint8_t { socket, file };
+
+/// One read: what is there, at least a byte.
+class read_some_op : public io_wait {
+ public:
+  using value_type = std::size_t;
+  read_some_op(slot_key on, channel_kind kind, std::span<std::byte> into) noexcept : io_wait{on, flow::in}, into_{into}, kind_{kind} {}
+  [[nodiscard]] result<value_type> take() const noexcept { return error() ? result<value_type>{error()} : result<value_type>{got_}; }
+
+ private:
+  step attempt(io_slot& on) noexcept final;
+  std::span<std::byte> into_;
+  std::size_t got_ = 0;
+  channel_kind kind_;
+};
+
+/// Reads until the span is full.
+class read_exactly_op : public io_wait {
+ public:
+  using value_type = std::size_t;
+  read_exactly_op(slot_key on, channel_kind kind, std::span<std::byte> into) noexcept
+      : io_wait{on, flow::in}, into_{into}, kind_{kind} {}
+  [[nodiscard]] result<value_type> take() const noexcept { return error() ? result<value_type>{error()} : result<value_type>{got_}; }
+
+ private:
+  step attempt(io_slot& on) noexcept final;
+  std::span<std::byte> into_;
+  std::size_t got_ = 0;
+  channel_kind kind_;
+};
+
+/// Appends to a string until it holds a delimiter.
+class read_until_op : public io_wait {
+ public:
+  using value_type = std::size_t;
+  read_until_op(slot_key on, channel_kind kind, std::string& into, std::string_view delimiter, std::size_t most) noexcept
+      : io_wait{on, flow::in}, into_{&into}, delimiter_{delimiter}, most_{most}, kind_{kind} {}
+  [[nodiscard]] result<value_type> take() const noexcept { return error() ? result<value_type>{error()} : result<value_type>{length_}; }
+
+ private:
+  step attempt(io_slot& on) noexcept final;
+  [[nodiscard]] bool find() noexcept;
+  std::string* into_;
+  std::string_view delimiter_;
+  std::size_t most_;
+  std::size_t searched_ = 0;
+  std::size_t length_ = 0;
+  channel_kind kind_;
+};
+
+/// Writes all of some parts.
+class write_op : public io_wait {
+ public:
+  using value_type = std::size_t;
+  write_op(slot_key on, channel_kind kind, std::span<const std::byte> all) noexcept
+      : io_wait{on, flow::out}, single_{all}, kind_{kind} {}
+  write_op(slot_key on, channel_kind kind, std::span<const std::span<const std::byte>> parts) noexcept
+      : io_wait{on, flow::out}, parts_{parts}, kind_{kind} {
+    if (!parts.empty()) next_part();
+  }
+  [[nodiscard]] result<value_type> take() const noexcept { return error() ? result<value_type>{error()} : result<value_type>{done_}; }
+
+ private:
+  step attempt(io_slot& on) noexcept final;
+  void next_part() noexcept {
+    single_ = parts_.front();
+    parts_ = parts_.subspan(1);
+  }
+  void advance(std::size_t bytes) noexcept;
+  [[nodiscard]] bool complete_now() noexcept;
+
+  std::span<const std::byte> single_;  ///< the part that is being written
+  std::span<const std::span<const std::byte>> parts_;  ///< those behind it
+  std::size_t done_ = 0;
+  channel_kind kind_;
+};
+
+/// Sends a piece of a file, from the kernel's cache without a copy.
+class send_file_op : public io_wait {
+ public:
+  using value_type = std::size_t;
+  send_file_op(slot_key on, int file, std::int64_t offset, std::size_t bytes) noexcept
+      : io_wait{on, flow::out}, offset_{offset}, left_{bytes}, file_{file} {}
+  [[nodiscard]] result<value_type> take() const noexcept { return error() ? result<value_type>{error()} : result<value_type>{done_}; }
+
+ private:
+  step attempt(io_slot& on) noexcept final;
+  std::int64_t offset_;
+  std::size_t left_;
+  std::size_t done_ = 0;
+  int file_;
+};
+
+}  // namespace tartan::detail

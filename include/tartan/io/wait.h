@@ -1,0 +1,182 @@
+#pragma once
+/// An operation on a descriptor, as a coroutine's and as a callback's. Library code; programs use tcp.h, udp.h and the like.
+
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <source_location>
+#include <system_error>
+#include <tartan/core/chain.h>
+#include <tartan/core/color.h>
+#include <tartan/core/event.h>
+#include <tartan/core/frame.h>
+#include <tartan/core/result.h>
+#include <tartan/core/task.h>
+#include <type_traits>
+#include <utility>
+
+namespace tartan::detail {
+
+class io_slot;
+
+/// Directions of a descriptor; each has its own line of waiting operations.
+enum class flow : std::uint8_t { in, out };
+
+/// An open descriptor, from outside: it may have been closed since.
+struct slot_key {
+  io_slot* slot = nullptr;
+  std::uint32_t generation = 0;
+};
+
+/// One operation: it tries a system call, and waits in its descriptor's line until that no longer would block.
+///
+/// Color: the descriptor's.
+/// Lifetime: from begin until it is done, it stays where it is; it may be moved before.
+class io_wait : public operation {
+ public:
+  /// Asked by its chain: leaves the line.
+  bool cancel() noexcept final;
+
+ protected:
+  io_wait(slot_key on, flow way) noexcept : on_{on}, way_{way} {}
+  io_wait(io_wait&& before_it_begins) noexcept : operation{before_it_begins}, on_{before_it_begins.on_}, way_{before_it_begins.way_} {}
+  io_wait& operator=(io_wait&&) = delete;
+  ~io_wait() = default;
+
+  /// Tries it, and puts it in line if it would block. True: it is done, with a result or an error; complete() will not be called.
+  ///
+  /// Errors: ends the program if the running event has not the descriptor's color.
+  [[nodiscard]] bool begin(color caller, bool canceled, std::source_location site) noexcept;
+
+  /// What one try has come to.
+  enum class step : std::uint8_t {
+    done,
+    would_block,  ///< goes on at the next edge
+    goes_on,      ///< goes on behind the events that wait meanwhile: one event moves a bounded number of bytes
+  };
+
+  [[nodiscard]] step fail(std::error_code error) noexcept {
+    error_ = error;
+    return step::done;
+  }
+  /// For the errno of a system call that has failed.
+  [[nodiscard]] step fail(int error) noexcept { return fail(std::error_code{error, std::system_category()}); }
+  [[nodiscard]] std::error_code error() const noexcept { return error_; }
+  [[nodiscard]] io_slot* slot() const noexcept { return on_.slot; }
+
+ private:
+  friend class io_slot;
+
+  [[nodiscard]] virtual step attempt(io_slot& on) noexcept = 0;
+
+  /// It is done, after it has waited. `last`: nothing of the descriptor's is done after this call in this event, so that what goes on
+  /// may do so in it; only then it throws.
+  virtual void complete(bool last) = 0;
+
+  /// No worker runs: it will not be completed. Gives whether something was destroyed that counts.
+  virtual bool drop() noexcept { return false; }
+
+  slot_key on_;
+  io_wait* next_ = nullptr;
+  io_wait* previous_ = nullptr;
+  std::error_code error_;
+  flow way_;
+  bool in_line_ = false;
+};
+
+/// An operation that can be awaited.
+///
+/// Op: derives from io_wait; has value_type and `result<value_type> take()`, and can be moved before it begins. Made of what Op is made of.
+template <class Op>
+class [[nodiscard]] io_awaitable final : public Op {
+ public:
+  using value_type = result<typename Op::value_type>;
+
+  template <class... Args>
+  explicit io_awaitable(std::in_place_t /*tag*/, Args&&... args) noexcept : Op{std::forward<Args>(args)...} {}
+
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  template <colored_promise Promise>
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
+    waiter_ = &self.promise().in();
+    if (this->begin(waiter_->where(), waiter_->cancel_requested(), waiter_->site())) return waiter_->at_once(self);
+    return waiter_->wait(self, *this);
+  }
+  value_type await_resume() { return this->take(); }
+
+ private:
+  void complete(bool last) override {
+    if (last) {
+      waiter_->complete_here();
+    } else {
+      waiter_->complete();
+    }
+  }
+
+  chain* waiter_ = nullptr;
+};
+
+/// Gets the result of an operation.
+template <class F, class Op>
+concept completion_of = std::is_invocable_v<std::decay_t<F>&, result<typename Op::value_type>>;
+
+/// An operation that calls back.
+///
+/// Lifetime: its own, until it has called back or was dropped.
+template <class Op, class F>
+class io_callback final : public Op, public pooled {
+ public:
+  template <class G, class... Args>
+  io_callback(runtime_state& rt, color where, G&& f, std::source_location site, Args&&... args)
+      : Op{std::forward<Args>(args)...}, f_{std::forward<G>(f)}, rt_{&rt}, where_{where} {
+    event_.ops = &ops;
+    event_.site = site;
+    ::new (static_cast<void*>(event_.storage)) io_callback*(this);
+  }
+
+  void start() noexcept {
+    if (this->begin(where_, false, event_.site)) complete(false);
+  }
+
+ private:
+  void complete(bool last) override {
+    if (last) {
+      run(event_);
+    } else {
+      submit_completion(*rt_, where_, event_);
+    }
+  }
+  bool drop() noexcept override {
+    delete this;
+    return true;
+  }
+
+  static io_callback& of(event& e) noexcept { return **std::launder(reinterpret_cast<io_callback**>(e.storage)); }
+  static void run(event& e) {
+    const std::unique_ptr<io_callback> self{&of(e)};
+    self->f_(self->take());
+  }
+  static void drop_event(event& e) noexcept { delete &of(e); }
+  static constexpr event_ops ops{&run, &drop_event, origin::io, false, false};
+
+  event event_;
+  F f_;
+  runtime_state* rt_;
+  color where_;
+};
+
+/// Starts an operation that calls back.
+///
+/// Color: the running event's, which must be the descriptor's; f is called, and destroyed, there.
+/// Errors: std::bad_alloc, and what the callback's constructor throws: then nothing has begun.
+template <class Op, completion_of<Op> F, class... Args>
+void start_io(F&& f, std::source_location site, Args&&... args) {
+  runtime_state& rt = required_runtime("an operation on a descriptor", site);
+  using callback = io_callback<Op, std::decay_t<F>>;
+  (new callback(rt, here_now()->running, std::forward<F>(f), site, std::forward<Args>(args)...))->start();
+}
+
+}  // namespace tartan::detail

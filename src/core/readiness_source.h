@@ -1,0 +1,33 @@
+#pragma once
+/// Where readiness of descriptors comes from; the module `io` implements it and gives it to the poller on first use.
+
+#include <cstdint>
+
+namespace tartan::detail {
+
+/// One set of descriptors in which all idle workers sleep together: whatever becomes ready wakes one of them.
+///
+/// Threads: every worker calls it at once, for itself.
+class readiness_source {
+ public:
+  readiness_source() = default;
+  readiness_source(const readiness_source&) = delete;
+  readiness_source& operator=(const readiness_source&) = delete;
+  virtual ~readiness_source() = default;
+
+  /// What ended a wait.
+  enum class ended_by : std::uint8_t { time, readiness, call };
+
+  /// Blocks until something is ready, call() was called, or that much time has passed. What is ready is kept for this worker's
+  /// next harvest. May give `time` early for no reason.
+  [[nodiscard]] virtual ended_by wait(unsigned worker, std::uint64_t at_most_ns) noexcept = 0;
+
+  /// Ends the wait of one worker, whichever; if none waits, of the next that does. Several calls may end only one wait.
+  /// Async-signal-safe.
+  virtual void call() noexcept = 0;
+
+  /// Looks, without waiting, and posts what is ready. Gives whether anything was.
+  virtual bool harvest(unsigned worker) noexcept = 0;
+};
+
+}  // namespace tartan::detail

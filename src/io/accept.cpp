@@ -1,0 +1,149 @@
+#include <tartan/io/accept.h>
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <tartan/core/strand.h>
+#include <tartan/time/post_after.h>
+#include <utility>
+
+#include "core/runtime_state.h"
+#include "io/listening.h"
+#include "io/service.h"
+
+namespace tartan::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What accept4 gives because of one connection, not because of the listener (accept(2), "Error handling").
+bool concerns_the_peer(int error) noexcept {
+  switch (error) {
+    case EINTR:
+    case ECONNABORTED:
+    case EPROTO:
+    case EPERM:
+    case ENETDOWN:
+    case ENOPROTOOPT:
+    case EHOSTDOWN:
+    case ENONET:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case ETIMEDOUT:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_shortage(int error) noexcept { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
+
+/// Tries again later: no edge will come for connections that are there already.
+void pause(io_slot& on, listening& state) noexcept {
+  if (std::exchange(state.paused, true)) return;
+  const slot_key key{&on, on.generation()};
+  on.service().retry_after_close(key);
+  try {
+    post_after(on.where(), 100ms, [key] {
+      if (!key.slot->is_open(key.generation)) return;
+      listening::of(*key.slot).paused = false;
+      key.slot->retry(flow::in);
+    });
+  } catch (...) {
+    state.paused = false;  // no memory for a timer either: the next close tries again
+  }
+}
+
+}  // namespace
+
+accept_base::~accept_base() {
+  if (accepted_.slot != nullptr) accepted_.slot->service().abandon(accepted_);
+}
+
+io_wait::step accept_base::attempt(io_slot& on) noexcept {
+  listening& state = listening::of(on);
+  if (state.left == 0) {
+    state.left = state.batch;
+    return step::goes_on;
+  }
+  for (;;) {
+    const int got = on.service().system().accept(on.descriptor(), nullptr, nullptr);
+    if (got >= 0) {
+      --state.left;
+      return take_over(on, got);
+    }
+    const int error = -got;
+    if (error == EAGAIN || error == EWOULDBLOCK) {
+      state.left = state.batch;
+      return step::would_block;
+    }
+    if (concerns_the_peer(error)) continue;
+    if (!is_shortage(error)) return fail(error);
+    pause(on, state);
+    return step::would_block;
+  }
+}
+
+/// Without memory for it, the connection is closed: its peer sees that at once, and may come again.
+io_wait::step accept_base::take_over(io_slot& on, int descriptor) noexcept {
+  io_service& service = on.service();
+  result<slot_key> opened{std::make_error_code(std::errc::not_enough_memory)};
+  try {
+    std::optional<strand> own;
+    if (!into_) own.emplace();
+    const color where = own ? own->value() : *into_;
+    opened = service.open(descriptor, where, std::move(own));
+  } catch (const std::bad_alloc&) {
+  }
+  if (opened) {
+    accepted_ = *opened;
+    return step::done;
+  }
+  service.system().close(descriptor);
+  pause(on, listening::of(on));
+  return step::would_block;
+}
+
+begun_connection begin_connection(const address& to, std::source_location site) noexcept {
+  runtime_state& rt = required_runtime("tartan::connect", site);
+  const auto failed = [](int error) { return begun_connection{{}, {error, std::system_category()}}; };
+  try {
+    io_service& service = io_service::of(rt);
+    io_system& system = service.system();
+    const int descriptor = system.open_socket(to.family(), SOCK_STREAM, 0);
+    if (descriptor < 0) return failed(-descriptor);
+    int begun = 0;
+    do {
+      begun = system.connect(descriptor, to.data(), to.size());
+    } while (begun == -EINTR);
+    if (begun < 0 && begun != -EINPROGRESS) {
+      system.close(descriptor);
+      return failed(-begun);
+    }
+    // Watched only now: a socket that is not connected is hung up.
+    const result<slot_key> opened = service.open(descriptor, here_now()->running, std::nullopt);
+    if (opened) return {*opened, {}};
+    system.close(descriptor);
+    return {{}, opened.error()};
+  } catch (const std::system_error& e) {
+    return {{}, e.code()};
+  } catch (const std::bad_alloc&) {
+    return failed(ENOMEM);
+  }
+}
+
+io_wait::step connect_base::attempt(io_slot& on) noexcept {
+  io_system& system = on.service().system();
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (const int got = system.get_option(on.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size); got < 0) error = -got;
+  if (error != 0) return fail(error);
+  sockaddr_storage peer{};
+  socklen_t length = sizeof peer;
+  const int got = system.peer_address(on.descriptor(), reinterpret_cast<sockaddr*>(&peer), &length);
+  if (got == -ENOTCONN) return step::would_block;
+  return got < 0 ? fail(-got) : step::done;
+}
+
+}  // namespace tartan::detail

@@ -1,0 +1,17 @@
+#pragma once
+/// What a listener's slot has besides.
+
+#include "io/slot.h"
+
+namespace tartan::detail {
+
+/// Color: the slot's.
+struct listening final : slot_extra {
+  unsigned batch = 16;  ///< connections accepted in one event
+  unsigned left = 16;
+  bool paused = false;  ///< no descriptors or memory: it will be tried again
+
+  [[nodiscard]] static listening& of(io_slot& slot) noexcept { return static_cast<listening&>(*slot.extra); }
+};
+
+}  // namespace tartan::detail

@@ -1,0 +1,170 @@
+#include "io/service.h"
+
+#include <cerrno>
+#include <cstddef>
+#include <new>
+#include <string>
+#include <tartan/core/runtime.h>
+#include <utility>
+
+#include "core/fatal.h"
+#include "core/lifecycle.h"
+#include "core/runtime_state.h"
+#include "io/world.h"
+
+namespace tartan::detail {
+
+struct io_service::chunk {
+  alignas(io_slot) std::byte room[slots_in_chunk * sizeof(io_slot)];
+  [[nodiscard]] io_slot& at(std::uint32_t n) noexcept { return *std::launder(reinterpret_cast<io_slot*>(room + n * sizeof(io_slot))); }
+};
+
+void wrong_color(const io_slot& slot, color caller, std::source_location site) noexcept {
+  runtime_state& rt = slot.service().runtime();
+  fatal({"an operation on a descriptor of ", color_text(slot.where(), rt.name_of(slot.where())), " was begun in ",
+         color_text(caller, rt.name_of(caller)), ", at ", place(site)});
+}
+
+void require_color(const io_slot& slot, std::source_location site) noexcept {
+  const thread_context* const context = here_now();
+  if (context == nullptr || context->owner != &slot.service().runtime()) {
+    if (slot.service().runtime().life().running()) wrong_color(slot, color::unordered, site);
+    return;
+  }
+  if (context->in_event && context->running != slot.where()) wrong_color(slot, context->running, site);
+}
+
+io_service& io_service::of(runtime_state& rt) {
+  if (descriptors* const there = rt.open_descriptors()) return static_cast<io_service&>(*there);
+  return make_world(rt);
+}
+
+io_service::io_service(runtime_state& rt, io_system& system, std::unique_ptr<io_system> owned)
+    : rt_{rt}, owned_{std::move(owned)}, system_{system}, chunks_{std::make_unique<real_memory::atomic<chunk*>[]>(most_chunks)} {
+  system_.report_to(*this);
+}
+
+io_service::~io_service() {
+  for (unsigned c = 0; c < chunks_made_; ++c) {
+    chunk* const each = chunks_[c].load(std::memory_order_acquire);  // pairs with add_chunk
+    for (unsigned n = 0; n < slots_in_chunk; ++n) {
+      io_slot& slot = each->at(n);
+      if (slot.descriptor() >= 0) system_.close(slot.descriptor());
+      slot.~io_slot();
+    }
+    delete each;
+  }
+}
+
+io_slot* io_service::slot_at(std::uint32_t index) const noexcept {
+  chunk* const in = chunks_[index / slots_in_chunk].load(std::memory_order_acquire);  // pairs with add_chunk
+  return &in->at(index % slots_in_chunk);
+}
+
+bool io_service::add_chunk() noexcept {
+  if (chunks_made_ == most_chunks) return false;
+  auto* const made = new (std::nothrow) chunk;
+  if (made == nullptr) return false;
+  for (unsigned n = slots_in_chunk; n-- > 0;) {
+    auto* const slot = ::new (static_cast<void*>(made->room + n * sizeof(io_slot))) io_slot{*this, chunks_made_ * slots_in_chunk + n};
+    slot->next_free = free_;
+    free_ = slot;
+  }
+  chunks_[chunks_made_++].store(made, std::memory_order_release);  // pairs with slot_at
+  return true;
+}
+
+io_slot* io_service::take_slot() noexcept {
+  const std::lock_guard hold{lock_};
+  if (free_ == nullptr && !add_chunk()) return nullptr;
+  return std::exchange(free_, free_->next_free);
+}
+
+void io_service::recycle(io_slot& slot) noexcept {
+  const std::lock_guard hold{lock_};
+  slot.next_free = free_;
+  free_ = &slot;
+}
+
+result<slot_key> io_service::open(int descriptor, color where, std::optional<strand> own, std::unique_ptr<slot_extra> more,
+                                  bool closes_at_stop) noexcept {
+  io_slot* const slot = take_slot();
+  if (slot == nullptr) return std::make_error_code(std::errc::not_enough_memory);
+  const slot_key key{slot, slot->generation()};
+  slot->open(descriptor, where, std::move(own), std::move(more), closes_at_stop);
+  const std::uint64_t mark = (std::uint64_t{key.generation} << 32) | slot->index();
+  if (const int error = system_.watch(descriptor, mark); error < 0) {
+    static_cast<void>(slot->shut());
+    return std::error_code{-error, std::system_category()};
+  }
+  return key;
+}
+
+int io_service::release(io_slot& slot) noexcept {
+  system_.forget(slot.descriptor());
+  return slot.shut();
+}
+
+void io_service::close(io_slot& slot) noexcept {
+  const int descriptor = slot.shut();
+  if (descriptor < 0) return;
+  system_.close(descriptor);
+  if (any_starved_.load(std::memory_order_relaxed)) retry_starved();
+}
+
+void io_service::retry_after_close(slot_key key) noexcept {
+  const std::lock_guard hold{lock_};
+  try {
+    starved_.push_back(key);
+    any_starved_.store(true, std::memory_order_relaxed);
+  } catch (const std::bad_alloc&) {  // its timer is left
+  }
+}
+
+void io_service::retry_starved() noexcept {
+  std::vector<slot_key> all;
+  {
+    const std::lock_guard hold{lock_};
+    all.swap(starved_);
+    any_starved_.store(false, std::memory_order_relaxed);
+  }
+  for (const slot_key& key : all) static_cast<void>(key.slot->ready(key.generation, readiness<real_memory>::in));
+}
+
+void io_service::abandon(slot_key key) noexcept {
+  if (key.slot == nullptr || !key.slot->is_open(key.generation)) return;
+  io_slot& slot = *key.slot;
+  const thread_context* const context = here_now();
+  const bool in_its_color = context != nullptr && context->in_event && context->owner == &rt_ && context->running == slot.where();
+  if (in_its_color || rt_.life().over()) return close(slot);
+  event* e = nullptr;
+  try {
+    e = make_event(
+        rt_,
+        [this, key] {
+          if (key.slot->is_open(key.generation)) close(*key.slot);
+        },
+        std::source_location::current());
+  } catch (const std::bad_alloc&) {
+    fatal({"out of memory for closing a descriptor"});
+  }
+  if (!submit_completion(rt_, slot.where(), *e)) close(slot);
+}
+
+void io_service::waits(int more) noexcept { rt_.waits_changed(more); }
+
+bool io_service::ready(std::uint64_t mark, std::uint32_t bits) noexcept {
+  return slot_at(static_cast<std::uint32_t>(mark))->ready(static_cast<std::uint32_t>(mark >> 32), bits);
+}
+
+void io_service::stop() noexcept {
+  for (unsigned n = 0; n < chunks_made_ * slots_in_chunk; ++n) slot_at(n)->tell_stop();
+}
+
+std::size_t io_service::drop_all() noexcept {
+  std::size_t dropped = 0;
+  for (unsigned n = 0; n < chunks_made_ * slots_in_chunk; ++n) dropped += slot_at(n)->drop_all();
+  return dropped;
+}
+
+}  // namespace tartan::detail

@@ -1,0 +1,94 @@
+#pragma once
+/// All descriptors of a runtime.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <tartan/core/color.h>
+#include <tartan/core/result.h>
+#include <tartan/core/strand.h>
+#include <tartan/io/wait.h>
+#include <vector>
+
+#include "core/descriptors.h"
+#include "core/memory.h"
+#include "io/slot.h"
+#include "io/system.h"
+
+namespace tartan::detail {
+
+class runtime_state;
+
+/// Opens, closes and finds slots; told of edges by the system.
+///
+/// Limits: 2^20 descriptors.
+class io_service : public descriptors, public readiness_ledger {
+ public:
+  /// The runtime's; made, with the epoll poller or the simulated one, when it is first asked for.
+  ///
+  /// Errors: std::system_error.
+  [[nodiscard]] static io_service& of(runtime_state& rt);
+
+  /// `owned`: the system, if it is this service's own.
+  io_service(runtime_state& rt, io_system& system, std::unique_ptr<io_system> owned = nullptr);
+  ~io_service() override;
+
+  [[nodiscard]] runtime_state& runtime() const noexcept { return rt_; }
+  [[nodiscard]] io_system& system() const noexcept { return system_; }
+
+  /// Takes a descriptor over, which must not block, into a color; `own`: that color's strand, which ends with it. On error it is
+  /// still the caller's.
+  [[nodiscard]] result<slot_key> open(int descriptor, color where, std::optional<strand> own,
+                                      std::unique_ptr<slot_extra> more = nullptr, bool closes_at_stop = false) noexcept;
+
+  /// Color: the slot's.
+  void close(io_slot& slot) noexcept;
+  /// Gives the descriptor to the caller instead of closing it.
+  [[nodiscard]] int release(io_slot& slot) noexcept;
+  /// From wherever the object is destroyed: closes here if this is the slot's color or nothing runs, else by an event of that color.
+  void abandon(slot_key key) noexcept;
+
+  /// A listener that found no descriptors or no memory is tried again when a descriptor is closed.
+  void retry_after_close(slot_key key) noexcept;
+
+  /// A closed slot whose event is not on its way.
+  void recycle(io_slot& slot) noexcept;
+
+
+  /// Operations begin or end to wait; run_until_idle waits for them.
+  void waits(int more) noexcept;
+
+  bool ready(std::uint64_t mark, std::uint32_t bits) noexcept override;
+  void stop() noexcept override;
+  std::size_t drop_all() noexcept override;
+
+ private:
+  static constexpr unsigned slots_in_chunk = 256;
+  static constexpr unsigned most_chunks = 4096;
+
+  struct chunk;
+  [[nodiscard]] io_slot* slot_at(std::uint32_t index) const noexcept;
+  [[nodiscard]] io_slot* take_slot() noexcept;
+  [[nodiscard]] bool add_chunk() noexcept;
+  void retry_starved() noexcept;
+
+  runtime_state& rt_;
+  std::unique_ptr<io_system> owned_;
+  io_system& system_;
+  std::mutex lock_;  ///< guards the next four
+  io_slot* free_ = nullptr;
+  std::vector<slot_key> starved_;
+  unsigned chunks_made_ = 0;
+  /// Release by add_chunk; pairs with slot_at.
+  std::unique_ptr<real_memory::atomic<chunk*>[]> chunks_;
+  real_memory::atomic<bool> any_starved_{false};  ///< a hint: relaxed
+};
+
+/// Ends the program unless the running event has the slot's color; outside of events, while nothing runs, everything is allowed.
+void require_color(const io_slot& slot, std::source_location site) noexcept;
+[[noreturn]] void wrong_color(const io_slot& slot, color caller, std::source_location site) noexcept;
+
+}  // namespace tartan::detail

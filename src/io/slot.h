@@ -1,0 +1,112 @@
+#pragma once
+/// One descriptor that is open, or was, or will be.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <tartan/core/color.h>
+#include <tartan/core/event.h>
+#include <tartan/core/strand.h>
+#include <tartan/io/wait.h>
+
+#include "core/memory.h"
+#include "io/readiness.h"
+#include "io/system.h"
+
+namespace tartan::detail {
+
+class io_service;
+
+/// What one kind of object keeps in its slot besides.
+struct slot_extra {
+  virtual ~slot_extra() = default;
+};
+
+/// A descriptor, its color, the operations that wait on it, and the event that brings news of it.
+///
+/// A slot is never freed before its runtime is, so that a harvested edge may touch it at any time; its generation tells whether the
+/// edge means what is open in it now (right-generation).
+/// Color: `where()`, for all that does not say otherwise; or any one thread while the runtime does not run.
+class alignas(64) io_slot {
+ public:
+  io_slot(io_service& of, std::uint32_t index) noexcept;
+  io_slot(const io_slot&) = delete;
+  io_slot& operator=(const io_slot&) = delete;
+
+  [[nodiscard]] io_service& service() const noexcept { return service_; }
+  [[nodiscard]] color where() const noexcept { return where_; }
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  [[nodiscard]] std::uint32_t index() const noexcept { return index_; }
+  /// Threads: any; what is open now.
+  [[nodiscard]] std::uint32_t generation() const noexcept { return word_.generation(); }
+  [[nodiscard]] bool is_open(std::uint32_t generation) const noexcept { return word_.generation() == generation; }
+
+  /// By the service, before anybody else knows of it.
+  void open(int descriptor, color where, std::optional<strand>&& own, std::unique_ptr<slot_extra> more, bool closes_at_stop) noexcept;
+
+  /// Edges, from any worker. Gives whether the event was posted.
+  bool ready(std::uint32_t generation, std::uint32_t bits) noexcept;
+
+  /// Whether a system call in this direction is worth a try: no edge is needed first.
+  [[nodiscard]] bool may_try(flow way) const noexcept { return tryable_[index_of(way)]; }
+  /// The last call has told that there is nothing (more) in this direction, until the next edge.
+  void exhausted(flow way) noexcept { tryable_[index_of(way)] = false; }
+  /// The peer has finished: a short read may have left the end of the stream behind, for which no other edge will come.
+  [[nodiscard]] bool hung_up() const noexcept { return hung_up_; }
+
+  [[nodiscard]] bool nobody_waits(flow way) const noexcept { return lines_[index_of(way)].first == nullptr; }
+  /// Puts an operation in line. False: it is done meanwhile.
+  [[nodiscard]] bool wait(io_wait& op) noexcept;
+  void leave(io_wait& op) noexcept;
+
+  /// The line's first operation goes on behind the events that wait meanwhile.
+  void go_on() noexcept;
+
+  /// Ends everything that waits with this error, later, each in an event of its own.
+  void cancel_all(std::error_code error) noexcept;
+
+  /// Closes: what waits ends with errc::closed. Gives the descriptor, for the caller to close.
+  [[nodiscard]] int shut() noexcept;
+
+  /// No worker runs. Gives how many operations were destroyed that count.
+  std::size_t drop_all() noexcept;
+
+  /// After stop, all workers pause: the event will cancel what waits.
+  void tell_stop() noexcept;
+
+  /// An edge would not come, but it is worth a try again.
+  void retry(flow way) noexcept { static_cast<void>(ready(generation(), readiness<real_memory>::bit_of(way))); }
+
+  io_slot* next_free = nullptr;  ///< the service's
+  std::unique_ptr<slot_extra> extra;
+
+ private:
+  struct events;
+  struct line {
+    io_wait* first = nullptr;
+    io_wait* last = nullptr;
+  };
+
+  static constexpr unsigned index_of(flow way) noexcept { return static_cast<unsigned>(way); }
+  void post_event() noexcept;
+  void news(event& e);
+  void note(std::uint32_t bits) noexcept;
+  struct finished;
+  void run_line(flow way, finished& done);
+
+  readiness<real_memory> word_;
+  io_service& service_;
+  int descriptor_ = -1;
+  std::uint32_t index_;
+  bool tryable_[2] = {true, true};
+  bool armed_[2] = {false, false};  ///< an edge in this direction posts the event
+  bool hung_up_ = false;
+  bool closes_at_stop_ = false;
+  line lines_[2];
+  color where_{};
+  std::optional<strand> own_;
+  event event_;
+};
+
+}  // namespace tartan::detail

@@ -1,0 +1,160 @@
+// A call that moves less than it was asked for has found the end of what there is (trap: not so when the peer has finished, for the
+// end of the stream itself then still lies behind), so the call that would only say so is saved: an echo's round trip is three
+// system calls. One event moves a bounded number of bytes, so that a fast peer cannot keep a worker for itself.
+#include <tartan/io/transfer.h>
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "io/service.h"
+
+namespace tartan::detail {
+
+namespace {
+
+/// Calls of one attempt, at most; and bytes.
+constexpr int most_calls = 16;
+constexpr std::size_t most_bytes = std::size_t{1} << 20;
+constexpr std::size_t piece = 4096;
+constexpr std::size_t most_parts = 64;
+
+bool is_block(ssize_t negative) noexcept { return negative == -EAGAIN || negative == -EWOULDBLOCK; }
+
+ssize_t read_now(io_slot& on, channel_kind kind, std::span<std::byte> into) noexcept {
+  io_system& system = on.service().system();
+  ssize_t got = 0;
+  do {
+    got = kind == channel_kind::socket ? system.receive(on.descriptor(), into.data(), into.size())
+                                       : system.read(on.descriptor(), into.data(), into.size());
+  } while (got == -EINTR);
+  // A short read of a socket has emptied it, unless the peer has finished; a pipe's or a terminal's says nothing.
+  if (kind == channel_kind::socket && got > 0 && static_cast<std::size_t>(got) < into.size() && !on.hung_up()) on.exhausted(flow::in);
+  return got;
+}
+
+}  // namespace
+
+io_wait::step read_some_op::attempt(io_slot& on) noexcept {
+  const ssize_t got = read_now(on, kind_, into_);
+  if (is_block(got)) return step::would_block;
+  if (got < 0) return fail(static_cast<int>(-got));
+  if (got == 0 && !into_.empty()) return fail(make_error_code(errc::end_of_stream));
+  got_ = static_cast<std::size_t>(got);
+  return step::done;
+}
+
+io_wait::step read_exactly_op::attempt(io_slot& on) noexcept {
+  for (std::size_t moved = 0; got_ < into_.size();) {
+    if (moved >= most_bytes) return step::goes_on;
+    const std::span<std::byte> rest = into_.subspan(got_);
+    const ssize_t got = read_now(on, kind_, rest.first(std::min(rest.size(), most_bytes)));
+    if (is_block(got)) return step::would_block;
+    if (got < 0) return fail(static_cast<int>(-got));
+    if (got == 0) return fail(make_error_code(errc::end_of_stream));
+    got_ += static_cast<std::size_t>(got);
+    moved += static_cast<std::size_t>(got);
+    if (got_ < into_.size() && !on.may_try(flow::in)) return step::would_block;
+  }
+  return step::done;
+}
+
+bool read_until_op::find() noexcept {
+  // The delimiter may have begun in what was searched before.
+  const std::size_t from = searched_ >= delimiter_.size() ? searched_ - delimiter_.size() + 1 : 0;
+  const std::size_t at = into_->find(delimiter_, from);
+  searched_ = into_->size();
+  if (at == std::string::npos || at + delimiter_.size() > most_) return false;
+  length_ = at + delimiter_.size();
+  return true;
+}
+
+io_wait::step read_until_op::attempt(io_slot& on) noexcept {
+  for (int calls = 0;; ++calls) {
+    if (find()) return step::done;
+    const std::size_t size = into_->size();
+    if (size >= most_) return fail(std::make_error_code(std::errc::message_size));
+    if (calls == most_calls) return step::goes_on;
+    const std::size_t room = std::min(piece, most_ - size);
+    try {
+      into_->resize(size + room);
+    } catch (const std::bad_alloc&) {
+      return fail(ENOMEM);
+    }
+    const ssize_t got = read_now(on, kind_, std::as_writable_bytes(std::span{*into_}).subspan(size));
+    into_->resize(size + (got > 0 ? static_cast<std::size_t>(got) : 0));
+    if (is_block(got)) return step::would_block;
+    if (got < 0) return fail(static_cast<int>(-got));
+    if (got == 0) return fail(make_error_code(errc::end_of_stream));
+    if (!on.may_try(flow::in) && !find()) return into_->size() >= most_ ? fail(std::make_error_code(std::errc::message_size)) : step::would_block;
+  }
+}
+
+void write_op::advance(std::size_t bytes) noexcept {
+  done_ += bytes;
+  while (bytes >= single_.size() && !parts_.empty()) {
+    bytes -= single_.size();
+    next_part();
+  }
+  single_ = single_.subspan(bytes);
+}
+
+bool write_op::complete_now() noexcept {
+  while (single_.empty() && !parts_.empty()) next_part();
+  return single_.empty();
+}
+
+io_wait::step write_op::attempt(io_slot& on) noexcept {
+  io_system& system = on.service().system();
+  for (std::size_t moved = 0; !complete_now();) {
+    if (moved >= most_bytes) return step::goes_on;
+    ssize_t got = 0;
+    std::size_t asked = single_.size();
+    if (kind_ == channel_kind::socket && parts_.empty()) {
+      got = system.send(on.descriptor(), single_.data(), asked);
+    } else {
+      std::array<iovec, most_parts> vector;
+      vector[0] = {const_cast<std::byte*>(single_.data()), single_.size()};
+      std::size_t count = 1;
+      for (; count <= parts_.size() && count < vector.size(); ++count) {
+        const std::span<const std::byte> part = parts_[count - 1];
+        vector[count] = {const_cast<std::byte*>(part.data()), part.size()};
+        asked += part.size();
+      }
+      msghdr message{};
+      message.msg_iov = vector.data();
+      message.msg_iovlen = count;
+      got = kind_ == channel_kind::socket ? system.send_message(on.descriptor(), message, 0)
+                                          : system.write(on.descriptor(), vector.data(), count);
+    }
+    if (got == -EINTR) continue;
+    if (is_block(got)) return step::would_block;
+    if (got < 0) return fail(static_cast<int>(-got));
+    advance(static_cast<std::size_t>(got));
+    moved += static_cast<std::size_t>(got);
+    // Short: the buffer is full, and the next call would only say so.
+    if (kind_ == channel_kind::socket && static_cast<std::size_t>(got) < asked && !on.hung_up()) return step::would_block;
+  }
+  return step::done;
+}
+
+io_wait::step send_file_op::attempt(io_slot& on) noexcept {
+  io_system& system = on.service().system();
+  for (std::size_t moved = 0; left_ != 0;) {
+    if (moved >= most_bytes) return step::goes_on;
+    const ssize_t got = system.send_file(on.descriptor(), file_, &offset_, std::min(left_, most_bytes));
+    if (got == -EINTR) continue;
+    if (is_block(got)) return step::would_block;
+    if (got < 0) return fail(static_cast<int>(-got));
+    if (got == 0) return fail(make_error_code(errc::end_of_stream));  // the file is shorter than that
+    done_ += static_cast<std::size_t>(got);
+    left_ -= static_cast<std::size_t>(got);
+    moved += static_cast<std::size_t>(got);
+  }
+  return step::done;
+}
+
+}  // namespace tartan::detail

@@ -107,6 +107,10 @@ void futex_poller::call_again() noexcept {
   if (readiness_source* const source = source_.load(std::memory_order_acquire)) source->call();  // pairs with take_source
 }
 
+void futex_poller::deliver(unsigned worker) noexcept {
+  if (readiness_source* const in = seats_[worker].in) in->deliver(worker);
+}
+
 bool futex_poller::harvest(unsigned worker) noexcept {
   readiness_source* const source = source_.load(std::memory_order_acquire);  // pairs with take_source
   return source != nullptr && source->harvest(worker);

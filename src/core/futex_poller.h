@@ -20,6 +20,7 @@ class futex_poller final : public poller {
   slept sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept override;
   void wake(unsigned worker, wake_token& token) noexcept override;
   void call_again() noexcept override;
+  void deliver(unsigned worker) noexcept override;
   bool harvest(unsigned worker) noexcept override;
   [[nodiscard]] bool takes_source() const noexcept override { return true; }
   void take_source(readiness_source& source) noexcept override;

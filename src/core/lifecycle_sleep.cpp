@@ -121,7 +121,7 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
   idle_.set_wake_at(w.index, never_ns);
   if (stalls_ != nullptr) stalls_->notice_awake();
   if (ended == slept::called) pass_on_call(w, claimed);
-  (void)rt_.clock().harvest(w.index);  // what has ended the sleep; posted now that this worker is seen to be awake
+  rt_.clock().deliver(w.index);
 }
 
 /// Called out of a sleep among others, where the kernel picks who wakes: takes the place of whoever was meant, if he need not come

@@ -60,6 +60,9 @@ class poller {
   /// Ends the sleep of somebody else than the caller, who was `called` although another was meant.
   virtual void call_again() noexcept {}
 
+  /// Posts the readiness that has ended this worker's sleep, now that it is seen to be awake.
+  virtual void deliver(unsigned /*worker*/) noexcept {}
+
   /// Looks, without waiting, whether something outside is ready, and posts it. Gives whether anything was.
   virtual bool harvest(unsigned worker) noexcept = 0;
 

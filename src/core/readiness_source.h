@@ -19,12 +19,15 @@ class readiness_source {
   enum class ended_by : std::uint8_t { time, readiness, call };
 
   /// Blocks until something is ready, call() was called, or that much time has passed. What is ready is kept for this worker's
-  /// next harvest. May give `time` early for no reason.
+  /// deliver(). May give `time` early for no reason.
   [[nodiscard]] virtual ended_by wait(unsigned worker, std::uint64_t at_most_ns) noexcept = 0;
 
   /// Ends the wait of one worker, whichever; if none waits, of the next that does. Several calls may end only one wait.
   /// Async-signal-safe.
   virtual void call() noexcept = 0;
+
+  /// Posts what wait() has kept.
+  virtual void deliver(unsigned worker) noexcept = 0;
 
   /// Looks, without waiting, and posts what is ready. Gives whether anything was.
   virtual bool harvest(unsigned worker) noexcept = 0;

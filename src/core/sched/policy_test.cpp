@@ -57,8 +57,9 @@ class watched_poller final : public detail::poller {
  public:
   void attach(unsigned workers) override { real_.attach(workers); }
   std::uint64_t now_ns() noexcept override { return real_.now_ns(); }
-  void sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
-    real_.sleep(worker, token, limit);
+  void approach(unsigned worker) noexcept override { real_.approach(worker); }
+  detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
+    return real_.sleep(worker, token, limit);
   }
   void wake(unsigned worker, detail::wake_token& token) noexcept override { real_.wake(worker, token); }
   bool harvest(unsigned worker) noexcept override {

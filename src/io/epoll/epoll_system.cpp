@@ -104,7 +104,7 @@ void epoll_system::call() noexcept {
   errno = errno_before;
 }
 
-bool epoll_system::deliver(haul& from) noexcept {
+bool epoll_system::post(haul& from) noexcept {
   bool posted = false;
   for (int n = 0; n < from.count; ++n) {
     const epoll_event& each = from.events[static_cast<std::size_t>(n)];
@@ -116,11 +116,12 @@ bool epoll_system::deliver(haul& from) noexcept {
 
 bool epoll_system::harvest(unsigned worker) noexcept {
   haul& mine = *hauls_[worker];
-  if (mine.count != 0) return deliver(mine);
   // Taken from a sleeper that it was meant for: it must ring again, there.
   if (collect(mine, 0) != 0) call();
-  return deliver(mine);
+  return post(mine);
 }
+
+void epoll_system::deliver(unsigned worker) noexcept { static_cast<void>(post(*hauls_[worker])); }
 
 int epoll_system::watch(int descriptor, std::uint64_t mark) noexcept {
   epoll_event edges{};

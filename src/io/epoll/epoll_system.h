@@ -24,6 +24,7 @@ class epoll_system final : public io_system, public readiness_source {
 
   [[nodiscard]] ended_by wait(unsigned worker, std::uint64_t at_most_ns) noexcept override;
   void call() noexcept override;
+  void deliver(unsigned worker) noexcept override;
   bool harvest(unsigned worker) noexcept override;
 
   int open_socket(int domain, int type, int protocol) noexcept override;
@@ -54,7 +55,7 @@ class epoll_system final : public io_system, public readiness_source {
   struct haul;
 
   int collect(haul& into, std::uint64_t at_most_ns) noexcept;
-  bool deliver(haul& from) noexcept;
+  bool post(haul& from) noexcept;
 
   readiness_ledger* ledger_ = nullptr;
   int epoll_ = -1;

@@ -11,6 +11,8 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <ctime>
 #include <fcntl.h>
 #include <string>
 #include <system_error>
@@ -31,6 +33,39 @@ template <class N>
 N or_error(N given) noexcept {
   return given >= 0 ? given : static_cast<N>(-errno);
 }
+
+/// Blocks SIGPIPE in this thread: only sockets have a flag against it, and what is right for the whole process is the program's to say.
+class pipe_signal_held {
+ public:
+  pipe_signal_held() noexcept {
+    sigemptyset(&only_);
+    sigaddset(&only_, SIGPIPE);
+    static_cast<void>(::pthread_sigmask(SIG_BLOCK, &only_, &before_));
+    if (!was_blocked()) return;
+    sigset_t pending;
+    was_pending_ = ::sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+  }
+  pipe_signal_held(const pipe_signal_held&) = delete;
+  pipe_signal_held& operator=(const pipe_signal_held&) = delete;
+  ~pipe_signal_held() {
+    if (!was_blocked()) static_cast<void>(::pthread_sigmask(SIG_SETMASK, &before_, nullptr));
+  }
+
+  /// Takes the one that the write has raised.
+  void consume() noexcept {
+    if (was_pending_) return;
+    const timespec at_once{};
+    while (::sigtimedwait(&only_, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+  }
+
+ private:
+  [[nodiscard]] bool was_blocked() const noexcept { return sigismember(&before_, SIGPIPE) == 1; }
+
+  sigset_t only_;
+  sigset_t before_;
+  bool was_pending_ = false;
+};
 
 std::uint32_t bits_of(std::uint32_t events) noexcept {
   using word = readiness<real_memory>;
@@ -169,7 +204,10 @@ ssize_t epoll_system::receive_message(int descriptor, msghdr& message) noexcept 
   return or_error(::recvmsg(descriptor, &message, MSG_CMSG_CLOEXEC));
 }
 ssize_t epoll_system::write(int descriptor, const iovec* parts, std::size_t count) noexcept {
-  return or_error(::writev(descriptor, parts, static_cast<int>(count)));
+  pipe_signal_held hold;
+  const ssize_t got = or_error(::writev(descriptor, parts, static_cast<int>(count)));
+  if (got == -EPIPE) hold.consume();
+  return got;
 }
 ssize_t epoll_system::send(int descriptor, const void* from, std::size_t bytes) noexcept {
   return or_error(::send(descriptor, from, bytes, MSG_NOSIGNAL));
@@ -179,7 +217,10 @@ ssize_t epoll_system::send_message(int descriptor, const msghdr& message, int fl
 }
 ssize_t epoll_system::send_file(int descriptor, int file, std::int64_t* offset, std::size_t bytes) noexcept {
   static_assert(sizeof(off_t) == sizeof(std::int64_t));
-  return or_error(::sendfile(descriptor, file, reinterpret_cast<off_t*>(offset), bytes));
+  pipe_signal_held hold;  // it knows no MSG_NOSIGNAL
+  const ssize_t got = or_error(::sendfile(descriptor, file, reinterpret_cast<off_t*>(offset), bytes));
+  if (got == -EPIPE) hold.consume();
+  return got;
 }
 int epoll_system::unblock(int descriptor) noexcept {
   const int flags = ::fcntl(descriptor, F_GETFL);

@@ -20,6 +20,7 @@ class epoll_system final : public io_system, public readiness_source {
   explicit epoll_system(unsigned workers);
   ~epoll_system() override;
 
+  bool is_kernel() const noexcept override { return true; }
   void report_to(readiness_ledger& ledger) noexcept override { ledger_ = &ledger; }
 
   [[nodiscard]] ended_by wait(unsigned worker, std::uint64_t at_most_ns) noexcept override;

@@ -13,4 +13,7 @@ result<> socket_stream::shutdown_send() noexcept {
   return {};
 }
 
+result<> socket_stream::set_receive_buffer(int bytes) noexcept { return set_option(SOL_SOCKET, SO_RCVBUF, bytes); }
+result<> socket_stream::set_send_buffer(int bytes) noexcept { return set_option(SOL_SOCKET, SO_SNDBUF, bytes); }
+
 }  // namespace tartan

@@ -6,7 +6,7 @@
 namespace tartan::detail {
 
 /// Color: the slot's.
-struct listening final : slot_extra {
+struct listening : slot_extra {
   unsigned batch = 16;  ///< connections accepted in one event
   unsigned left = 16;
   bool paused = false;  ///< no descriptors or memory: it will be tried again

@@ -49,6 +49,7 @@ io_service::~io_service() {
     chunk* const each = chunks_[c].load(std::memory_order_acquire);  // pairs with add_chunk
     for (unsigned n = 0; n < slots_in_chunk; ++n) {
       io_slot& slot = each->at(n);
+      slot.extra.reset();
       if (slot.descriptor() >= 0) system_.close(slot.descriptor());
       slot.~io_slot();
     }
@@ -102,6 +103,7 @@ result<slot_key> io_service::open(int descriptor, color where, std::optional<str
 
 int io_service::release(io_slot& slot) noexcept {
   system_.forget(slot.descriptor());
+  if (slot.extra) slot.extra->released();
   return slot.shut();
 }
 

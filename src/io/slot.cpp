@@ -164,6 +164,7 @@ int io_slot::shut() noexcept {
   const bool event_queued = word_.reopen();
   cancel_all(make_error_code(errc::closed));
   own_.reset();  // what was posted to it still runs
+  extra.reset();
   if (!event_queued) service_.recycle(*this);
   return was;
 }

@@ -18,9 +18,11 @@ namespace tartan::detail {
 
 class io_service;
 
-/// What one kind of object keeps in its slot besides.
+/// What one kind of object keeps in its slot besides. Destroyed when it is closed, before the descriptor is.
 struct slot_extra {
   virtual ~slot_extra() = default;
+  /// The descriptor lives on elsewhere: what the destructor would end is its new owner's.
+  virtual void released() noexcept {}
 };
 
 /// A descriptor, its color, the operations that wait on it, and the event that brings news of it.

@@ -31,6 +31,9 @@ class io_system {
   io_system& operator=(const io_system&) = delete;
   virtual ~io_system() = default;
 
+  /// Whether its descriptors are the kernel's, so that others than sockets and pipes can be watched too.
+  [[nodiscard]] virtual bool is_kernel() const noexcept { return false; }
+
   /// Told once, before anything is watched.
   virtual void report_to(readiness_ledger& ledger) noexcept = 0;
 
@@ -51,8 +54,8 @@ class io_system {
   [[nodiscard]] virtual ssize_t read(int descriptor, void* into, std::size_t bytes) noexcept = 0;
   [[nodiscard]] virtual ssize_t receive(int descriptor, void* into, std::size_t bytes) noexcept = 0;
   [[nodiscard]] virtual ssize_t receive_message(int descriptor, msghdr& message) noexcept = 0;
+  /// This one and the next three never raise SIGPIPE.
   [[nodiscard]] virtual ssize_t write(int descriptor, const iovec* parts, std::size_t count) noexcept = 0;
-  /// Never raises SIGPIPE.
   [[nodiscard]] virtual ssize_t send(int descriptor, const void* from, std::size_t bytes) noexcept = 0;
   [[nodiscard]] virtual ssize_t send_message(int descriptor, const msghdr& message, int flags) noexcept = 0;
   [[nodiscard]] virtual ssize_t send_file(int descriptor, int file, std::int64_t* offset, std::size_t bytes) noexcept = 0;

@@ -57,6 +57,24 @@ result<stream> stream::from_fd(runtime& rt, int descriptor, tartan::color c) {
 
 result<> stream::set_no_delay(bool on) noexcept { return set_option(IPPROTO_TCP, TCP_NODELAY, on ? 1 : 0); }
 
+result<> stream::set_keep_alive(bool on) noexcept { return set_option(SOL_SOCKET, SO_KEEPALIVE, on ? 1 : 0); }
+
+result<> stream::set_keep_alive(std::chrono::seconds idle, std::chrono::seconds interval, int probes) noexcept {
+  const auto clamped = [](std::chrono::seconds s) { return static_cast<int>(std::clamp<std::int64_t>(s.count(), 0, 32768)); };
+  if (const auto set = set_option(IPPROTO_TCP, TCP_KEEPIDLE, clamped(idle)); !set) return set;
+  if (const auto set = set_option(IPPROTO_TCP, TCP_KEEPINTVL, clamped(interval)); !set) return set;
+  if (const auto set = set_option(IPPROTO_TCP, TCP_KEEPCNT, probes); !set) return set;
+  return set_keep_alive(true);
+}
+
+result<> stream::set_reset_on_close(bool on) noexcept {
+  if (!is_open()) return errc::closed;
+  const linger how{on ? 1 : 0, 0};
+  const int error = key().slot->service().system().set_option(native_handle(), SOL_SOCKET, SO_LINGER, &how, sizeof how);
+  if (error < 0) return system_error(error);
+  return {};
+}
+
 result<listener> try_listen(runtime& rt, const address& at, const listen_options& with) {
   io_service& service = io_service::of(rt.state());
   io_system& system = service.system();

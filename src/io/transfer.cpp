@@ -22,14 +22,15 @@ constexpr std::size_t most_bytes = std::size_t{1} << 20;
 constexpr std::size_t piece = 4096;
 constexpr std::size_t most_parts = 64;
 
+bool is_socket(channel_kind kind) noexcept { return kind != channel_kind::file; }
 bool is_block(ssize_t negative) noexcept { return negative == -EAGAIN || negative == -EWOULDBLOCK; }
 
 ssize_t read_now(io_slot& on, channel_kind kind, std::span<std::byte> into) noexcept {
   io_system& system = on.service().system();
   ssize_t got = 0;
   do {
-    got = kind == channel_kind::socket ? system.receive(on.descriptor(), into.data(), into.size())
-                                       : system.read(on.descriptor(), into.data(), into.size());
+    got = is_socket(kind) ? system.receive(on.descriptor(), into.data(), into.size())
+                          : system.read(on.descriptor(), into.data(), into.size());
   } while (got == -EINTR);
   // A short read of a socket has emptied it, unless the peer has finished; a pipe's or a terminal's says nothing.
   if (kind == channel_kind::socket && got > 0 && static_cast<std::size_t>(got) < into.size() && !on.hung_up()) on.exhausted(flow::in);
@@ -113,7 +114,7 @@ io_wait::step write_op::attempt(io_slot& on) noexcept {
     if (moved >= most_bytes) return step::goes_on;
     ssize_t got = 0;
     std::size_t asked = single_.size();
-    if (kind_ == channel_kind::socket && parts_.empty()) {
+    if (is_socket(kind_) && parts_.empty()) {
       got = system.send(on.descriptor(), single_.data(), asked);
     } else {
       std::array<iovec, most_parts> vector;
@@ -127,8 +128,8 @@ io_wait::step write_op::attempt(io_slot& on) noexcept {
       msghdr message{};
       message.msg_iov = vector.data();
       message.msg_iovlen = count;
-      got = kind_ == channel_kind::socket ? system.send_message(on.descriptor(), message, 0)
-                                          : system.write(on.descriptor(), vector.data(), count);
+      got = is_socket(kind_) ? system.send_message(on.descriptor(), message, 0)
+                             : system.write(on.descriptor(), vector.data(), count);
     }
     if (got == -EINTR) continue;
     if (is_block(got)) return step::would_block;
@@ -136,7 +137,7 @@ io_wait::step write_op::attempt(io_slot& on) noexcept {
     advance(static_cast<std::size_t>(got));
     moved += static_cast<std::size_t>(got);
     // Short: the buffer is full, and the next call would only say so.
-    if (kind_ == channel_kind::socket && static_cast<std::size_t>(got) < asked && !on.hung_up()) return step::would_block;
+    if (is_socket(kind_) && static_cast<std::size_t>(got) < asked && !on.hung_up()) return step::would_block;
   }
   return step::done;
 }

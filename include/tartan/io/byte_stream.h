@@ -104,6 +104,13 @@ class socket_stream : public byte_stream {
   /// Errors: what the system says; errc::closed.
   result<> shutdown_send() noexcept;
 
+  /// How much the system buffers (SO_RCVBUF, SO_SNDBUF); it keeps twice that, for what it needs besides. For a listener's
+  /// connections it is set on the listener, with set_option.
+  ///
+  /// Errors: what the system says; errc::closed. More than net.core.rmem_max or wmem_max is cut to that.
+  result<> set_receive_buffer(int bytes) noexcept;
+  result<> set_send_buffer(int bytes) noexcept;
+
   /// Sends `bytes` bytes of a file from `offset` on, without copying them through this program.
   ///
   /// `file` may be any regular file's descriptor; it must stay open until the operation has ended.
@@ -118,7 +125,8 @@ class socket_stream : public byte_stream {
 
  protected:
   socket_stream() noexcept = default;
-  explicit socket_stream(detail::slot_key key) noexcept : byte_stream{key, detail::channel_kind::socket} {}
+  explicit socket_stream(detail::slot_key key, detail::channel_kind kind = detail::channel_kind::socket) noexcept
+      : byte_stream{key, kind} {}
 };
 
 }  // namespace tartan

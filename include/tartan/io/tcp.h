@@ -1,6 +1,7 @@
 #pragma once
 /// TCP: streams and listeners.
 
+#include <chrono>
 #include <optional>
 #include <source_location>
 #include <string_view>
@@ -29,6 +30,17 @@ class stream : public socket_stream {
 
   /// Whether small writes are sent at once instead of being gathered (TCP_NODELAY). On unless it was turned off.
   result<> set_no_delay(bool on) noexcept;
+
+  /// Asks a silent peer whether it is still there (SO_KEEPALIVE): first after `idle`, then each `interval`; after `probes` without
+  /// an answer, operations fail with std::errc::timed_out. Off unless it was turned on.
+  ///
+  /// Limits: 1 s to 32767 s; 1 to 127 probes.
+  result<> set_keep_alive(std::chrono::seconds idle, std::chrono::seconds interval = std::chrono::seconds{10}, int probes = 6) noexcept;
+  result<> set_keep_alive(bool on) noexcept;
+
+  /// Whether close throws away what was not sent yet and resets the connection (SO_LINGER with no time), instead of sending the rest
+  /// in the background. To linger for a time would keep the worker waiting in close: rather shutdown_send, and read to the end.
+  result<> set_reset_on_close(bool on) noexcept;
 
  private:
   friend class detail::accept_op<stream>;

@@ -11,8 +11,12 @@
 
 namespace tartan::detail {
 
-/// Whether the system calls are those of sockets or those of files.
-enum class channel_kind : std::uint8_t { socket, file };
+/// Which system calls it takes, and what a short read says.
+enum class channel_kind : std::uint8_t {
+  socket,        ///< a short read has emptied it
+  local_socket,  ///< a read ends behind each message that brought descriptors: a short one says nothing
+  file,          ///< pipes and terminals: as little
+};
 
 /// One read: what is there, at least a byte.
 class read_some_op : public io_wait {

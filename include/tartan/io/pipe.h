@@ -1,0 +1,95 @@
+#pragma once
+/// Pipes, and what behaves as one: FIFOs, terminals.
+
+#include <cstddef>
+#include <source_location>
+#include <tartan/core/color.h>
+#include <tartan/core/result.h>
+#include <tartan/io/byte_stream.h>
+
+namespace tartan {
+class process;
+}
+
+namespace tartan::pipe {
+
+struct ends;
+
+/// Where bytes come out: byte_stream's reading half.
+///
+/// Errors: errc::end_of_stream when nobody has the other end open any more.
+class read_end : private byte_stream {
+ public:
+  /// Closed.
+  read_end() noexcept = default;
+
+  /// Takes over a pipe, a FIFO or a terminal, standard input for one, in a color; makes it non-blocking, for all that share it.
+  ///
+  /// Errors: what the system says; then the descriptor is still the caller's. std::errc::operation_not_permitted for a regular file:
+  /// that is always ready, see file.h.
+  [[nodiscard]] static result<read_end> from_fd(int descriptor, tartan::color c,
+                                                std::source_location site = std::source_location::current());
+  [[nodiscard]] static result<read_end> from_fd(runtime& rt, int descriptor, tartan::color c);
+
+  using byte_stream::read_exactly;
+  using byte_stream::read_some;
+  using byte_stream::read_until;
+
+  using io_object::cancel;
+  using io_object::close;
+  using io_object::color;
+  using io_object::is_open;
+  using io_object::native_handle;
+  using io_object::release;
+
+ private:
+  friend class tartan::process;
+  friend struct ends;
+  explicit read_end(detail::slot_key key) noexcept : byte_stream{key, detail::channel_kind::file} {}
+};
+
+/// Where bytes go in: byte_stream's writing half.
+///
+/// Errors: std::errc::broken_pipe when nobody reads any more; no signal is raised.
+/// Cost: a write is three system calls: two keep SIGPIPE away from this program's handlers.
+class write_end : private byte_stream {
+ public:
+  /// Closed.
+  write_end() noexcept = default;
+
+  /// As read_end::from_fd; standard output for one.
+  [[nodiscard]] static result<write_end> from_fd(int descriptor, tartan::color c,
+                                                 std::source_location site = std::source_location::current());
+  [[nodiscard]] static result<write_end> from_fd(runtime& rt, int descriptor, tartan::color c);
+
+  using byte_stream::write;
+
+  using io_object::cancel;
+  using io_object::close;
+  using io_object::color;
+  using io_object::is_open;
+  using io_object::native_handle;
+  using io_object::release;
+
+ private:
+  friend class tartan::process;
+  friend struct ends;
+  explicit write_end(detail::slot_key key) noexcept : byte_stream{key, detail::channel_kind::file} {}
+};
+
+/// Both ends of a pipe.
+struct ends {
+  read_end read;
+  write_end write;
+
+  /// Library code.
+  [[nodiscard]] static result<ends> open(detail::runtime_state& rt, tartan::color reads, tartan::color writes);
+};
+
+/// A new pipe, each end in a color.
+///
+/// Threads: any, before or during a run; without a runtime inside an event, and both in its color.
+[[nodiscard]] result<ends> open(runtime& rt, tartan::color reads, tartan::color writes);
+[[nodiscard]] result<ends> open(std::source_location site = std::source_location::current());
+
+}  // namespace tartan::pipe

@@ -1,0 +1,185 @@
+#include <tartan/io/pipe.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "io/object_fixture.h"
+
+namespace tartan {
+namespace {
+
+using test::here_color;
+
+struct open_pipe {
+  pipe::ends both;
+  bool reads;
+  std::array<std::byte, 64> room{};
+
+  void close() { reads ? both.read.close() : both.write.close(); }
+  void cancel() { reads ? both.read.cancel() : both.write.cancel(); }
+  [[nodiscard]] bool is_open() const { return reads ? both.read.is_open() : both.write.is_open(); }
+};
+std::unique_ptr<open_pipe> make_pipe(bool reads) {
+  auto made = pipe::open();
+  EXPECT_TRUE(made) << made.error().message();
+  return std::unique_ptr<open_pipe>{new open_pipe{std::move(*made), reads}};
+}
+void fill(int descriptor) {
+  const std::string much(1 << 16, 'x');
+  while (::write(descriptor, much.data(), much.size()) > 0) {
+  }
+}
+void empty(int descriptor) {
+  std::vector<char> much(1 << 20);
+  while (::read(descriptor, much.data(), much.size()) > 0) {
+  }
+}
+
+class pipes : public test::with_objects {};
+INSTANTIATE_TEST_SUITE_P(on, pipes, testing::ValuesIn(test::worker_counts()), test::worker_name);
+
+TEST_P(pipes, end_a_read_in_every_way) {
+  ends_in_every_way(test::operation_under_test{[] { return make_pipe(true); }, [](open_pipe& p) { return p.both.read.read_some(p.room); },
+                                               [](open_pipe& p, auto f) { p.both.read.read_some(p.room, std::move(f)); },
+                                               [](open_pipe& p) { EXPECT_EQ(::write(p.both.write.native_handle(), "x", 1), 1); }});
+}
+
+TEST_P(pipes, end_a_write_in_every_way) {
+  ends_in_every_way(test::operation_under_test{[] {
+                                                 auto made = make_pipe(false);
+                                                 fill(made->both.write.native_handle());
+                                                 return made;
+                                               },
+                                               [](open_pipe& p) { return p.both.write.write("x"); },
+                                               [](open_pipe& p, auto f) { p.both.write.write("x", std::move(f)); },
+                                               [](open_pipe& p) { empty(p.both.read.native_handle()); }});
+}
+
+TEST_P(pipes, carry_more_than_they_hold) {
+  constexpr std::size_t much = 3 << 20;
+  std::size_t total = 0;
+  pipe::ends both = *pipe::open(rt(), color{1}, color{2});
+  spawn_in(rt(), color{2}, [&]() -> task<> {
+    const std::vector<std::byte> all(much);
+    EXPECT_EQ(*co_await both.write.write(all), much);
+    both.write.close();
+  }).detach();
+  spawn_in(rt(), color{1}, [&]() -> task<> {
+    std::vector<std::byte> room(100'000);
+    for (;;) {
+      const auto got = co_await both.read.read_some(room);
+      if (!got) {
+        EXPECT_EQ(got.error(), errc::end_of_stream);
+        break;
+      }
+      total += *got;
+    }
+  }).detach();
+  rt().run_until_idle();
+  EXPECT_EQ(total, much);
+}
+
+std::atomic<int> pipe_signals{0};
+
+/// What SIGPIPE does to this program: it is counted.
+class pipe_signal_counted {
+ public:
+  pipe_signal_counted() {
+    pipe_signals = 0;
+    struct sigaction count {};
+    count.sa_handler = [](int) { pipe_signals.fetch_add(1); };
+    ::sigaction(SIGPIPE, &count, &before_);
+  }
+  pipe_signal_counted(const pipe_signal_counted&) = delete;
+  pipe_signal_counted& operator=(const pipe_signal_counted&) = delete;
+  ~pipe_signal_counted() { ::sigaction(SIGPIPE, &before_, nullptr); }
+
+ private:
+  struct sigaction before_ {};
+};
+
+bool pipe_signal_pending() {
+  sigset_t all;
+  ::sigpending(&all);
+  return sigismember(&all, SIGPIPE) == 1;
+}
+
+TEST_P(pipes, give_an_error_and_no_signal_when_nobody_reads) {
+  const pipe_signal_counted count;
+  in_color([&]() -> task<> {
+    auto p = make_pipe(false);
+    p->both.read.close();
+    EXPECT_EQ((co_await p->both.write.write("x")).error(), std::errc::broken_pipe);
+    EXPECT_FALSE(pipe_signal_pending());
+    co_await on(color{9});  // another worker, or the same
+    EXPECT_FALSE(pipe_signal_pending());
+  });
+  EXPECT_EQ(pipe_signals, 0);
+  sigset_t blocked;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  EXPECT_EQ(sigismember(&blocked, SIGPIPE), 0) << "it stayed blocked";
+}
+
+TEST_P(pipes, leave_a_signal_alone_that_was_there_before) {
+  if (GetParam() != 1) return;  // it is this thread's
+  const pipe_signal_counted count;
+  sigset_t only;
+  sigset_t before;
+  sigemptyset(&only);
+  sigaddset(&only, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &only, &before);
+  ::raise(SIGPIPE);
+  in_color([&]() -> task<> {
+    auto p = make_pipe(false);
+    p->both.read.close();
+    EXPECT_EQ((co_await p->both.write.write("x")).error(), std::errc::broken_pipe);
+  });
+  EXPECT_TRUE(pipe_signal_pending());
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_EQ(pipe_signals, 1);
+}
+
+TEST_P(pipes, may_be_terminals) {
+  const int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(master, 0);
+  ASSERT_EQ(::grantpt(master) + ::unlockpt(master), 0);
+  const int terminal = ::open(::ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(terminal, 0);
+  termios raw{};
+  ::tcgetattr(terminal, &raw);
+  ::cfmakeraw(&raw);
+  ::tcsetattr(terminal, TCSANOW, &raw);
+  pipe::read_end keys = *pipe::read_end::from_fd(rt(), terminal, here_color);
+  in_color([&]() -> task<> {
+    auto program = *pipe::write_end::from_fd(master, here_color);
+    post(here_color, [&] { program.write("typed\n", [](result<std::size_t> wrote) { EXPECT_TRUE(wrote); }); });
+    std::string line;
+    EXPECT_EQ(*co_await keys.read_until(line, "\n", 100), 6u);
+    std::array<std::byte, 3> three{};
+    EXPECT_TRUE(co_await program.write("abc"));
+    EXPECT_EQ(*co_await keys.read_exactly(three), 3u);
+  });
+}
+
+TEST_P(pipes, are_not_regular_files) {
+  const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  EXPECT_EQ(pipe::read_end::from_fd(rt(), file, here_color).error(), std::errc::operation_not_permitted);
+  EXPECT_NE(::fcntl(file, F_GETFD), -1) << "still the caller's";
+  ::close(file);
+  in_color([]() -> task<> {
+    EXPECT_EQ(pipe::read_end::from_fd(-1, here_color).error(), std::errc::bad_file_descriptor);
+    EXPECT_EQ(pipe::write_end::from_fd(-1, here_color).error(), std::errc::bad_file_descriptor);
+    co_return;
+  });
+}
+
+}  // namespace
+}  // namespace tartan

@@ -1,0 +1,146 @@
+#include <tartan/io/udp.h>
+
+#include <sys/socket.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "io/object_fixture.h"
+
+namespace tartan {
+namespace {
+
+using test::bytes_of;
+using test::here_color;
+
+struct two_sockets {
+  udp::socket near;
+  udp::socket far;
+  std::array<std::byte, 16> room{};
+
+  void close() { near.close(); }
+  void cancel() { near.cancel(); }
+  [[nodiscard]] bool is_open() const { return near.is_open(); }
+  void send_here(std::string_view text) {
+    const address to = *near.local_address();
+    EXPECT_EQ(::sendto(far.native_handle(), text.data(), text.size(), 0, to.data(), to.size()), static_cast<ssize_t>(text.size()));
+  }
+};
+
+class datagrams : public test::with_objects {
+ protected:
+  std::unique_ptr<two_sockets> make() {
+    const udp::options in_color{.color = here_color};
+    return std::unique_ptr<two_sockets>{new two_sockets{udp::bind(rt(), "127.0.0.1:0", in_color), udp::bind(rt(), "127.0.0.1:0", in_color)}};
+  }
+};
+INSTANTIATE_TEST_SUITE_P(on, datagrams, testing::ValuesIn(test::worker_counts()), test::worker_name);
+
+TEST_P(datagrams, end_a_receive_in_every_way) {
+  ends_in_every_way(test::operation_under_test{[&] { return make(); }, [](two_sockets& s) { return s.near.receive(s.room); },
+                                               [](two_sockets& s, auto f) { s.near.receive(s.room, std::move(f)); },
+                                               [](two_sockets& s) { s.send_here("x"); }});
+}
+
+TEST_P(datagrams, end_a_receive_from_anybody_in_every_way) {
+  ends_in_every_way(test::operation_under_test{[&] { return make(); }, [](two_sockets& s) { return s.near.receive_from(s.room); },
+                                               [](two_sockets& s, auto f) { s.near.receive_from(s.room, std::move(f)); },
+                                               [](two_sockets& s) { s.send_here("x"); }});
+}
+
+TEST_P(datagrams, go_there_and_back) {
+  in_color([&]() -> task<> {
+    auto s = make();
+    EXPECT_TRUE(co_await s->far.send_to(bytes_of("there"), *s->near.local_address()));
+    const auto got = co_await s->near.receive_from(s->room);
+    EXPECT_EQ(got->bytes, 5u);
+    EXPECT_FALSE(got->truncated);
+    EXPECT_EQ(got->from, *s->far.local_address());
+    int called = 0;
+    s->near.send_to(bytes_of("back"), got->from, [&](result<> sent) {
+      EXPECT_TRUE(sent);
+      ++called;
+    });
+    EXPECT_EQ(called, 0);
+    const auto back = co_await s->far.receive(s->room);
+    EXPECT_EQ(back->bytes, 4u);
+    co_await yield();
+    EXPECT_EQ(called, 1);
+  });
+}
+
+TEST_P(datagrams, may_be_empty_or_cut_off) {
+  in_color([&]() -> task<> {
+    auto s = make();
+    s->send_here("");
+    s->send_here("0123456789abcdefghij");
+    s->send_here("0123456789abcdef");
+    const auto empty = co_await s->near.receive(s->room);
+    EXPECT_EQ(empty->bytes, 0u);
+    const auto cut = co_await s->near.receive(s->room);
+    EXPECT_EQ(cut->bytes, 16u);
+    EXPECT_TRUE(cut->truncated);
+    const auto fits = co_await s->near.receive(s->room);
+    EXPECT_EQ(fits->bytes, 16u);
+    EXPECT_FALSE(fits->truncated);
+  });
+}
+
+TEST_P(datagrams, come_from_the_connected_peer_only) {
+  in_color([&]() -> task<> {
+    auto s = make();
+    EXPECT_EQ((co_await s->near.send(bytes_of("x"))).error(), std::errc::destination_address_required);
+    EXPECT_TRUE(s->near.connect(*s->far.local_address()));
+    EXPECT_EQ(*s->near.peer_address(), *s->far.local_address());
+    auto stranger = make();
+    EXPECT_TRUE(co_await stranger->far.send_to(bytes_of("stranger"), *s->near.local_address()));
+    s->send_here("peer");
+    EXPECT_EQ((co_await s->near.receive(s->room))->bytes, 4u);
+    EXPECT_TRUE(co_await s->near.send(bytes_of("reply")));
+    EXPECT_EQ((co_await s->far.receive(s->room))->bytes, 5u);
+    // Nobody is there any more: told by a later call, and the socket goes on.
+    s->far.close();
+    EXPECT_TRUE(co_await s->near.send(bytes_of("anybody?")));
+    EXPECT_EQ((co_await s->near.receive(s->room)).error(), std::errc::connection_refused);
+    EXPECT_TRUE(s->near.is_open());
+  });
+}
+
+TEST_P(datagrams, give_the_systems_errors) {
+  in_color([&]() -> task<> {
+    auto s = make();
+    const std::vector<std::byte> much(70'000);
+    EXPECT_EQ((co_await s->near.send_to(much, *s->far.local_address())).error(), std::errc::message_size);
+    EXPECT_EQ(udp::try_bind(rt(), *s->near.local_address()).error(), std::errc::address_in_use);
+    EXPECT_EQ(udp::try_bind(rt(), *address::unix_path("@x")).error(), std::errc::address_family_not_supported);
+    EXPECT_EQ((co_await s->near.send_to(bytes_of("x"), *address::parse("255.255.255.255:9"))).error(), std::errc::permission_denied);
+    EXPECT_TRUE(s->near.set_receive_buffer(30'000));
+    EXPECT_EQ(*s->near.option(SOL_SOCKET, SO_RCVBUF), 60'000);
+    EXPECT_TRUE(s->near.set_send_buffer(30'000));
+  });
+  EXPECT_THROW(static_cast<void>(udp::bind(rt(), "nonsense")), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(udp::bind(rt(), "192.0.2.1:9")), std::system_error);
+}
+
+TEST_P(datagrams, share_a_port_if_they_both_want_it) {
+  const udp::options shared{.reuse_port = true, .broadcast = true, .color = here_color};
+  const udp::socket one = udp::bind(rt(), "127.0.0.1:0", shared);
+  const auto other = udp::try_bind(rt(), *one.local_address(), shared);
+  EXPECT_TRUE(other) << other.error().message();
+  EXPECT_EQ(*one.option(SOL_SOCKET, SO_BROADCAST), 1);
+}
+
+TEST_P(datagrams, are_taken_over_from_elsewhere) {
+  const int descriptor = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  udp::socket outside = *udp::socket::from_fd(rt(), descriptor, here_color);
+  in_color([&]() -> task<> {
+    auto s = make();
+    EXPECT_TRUE(co_await outside.send_to(bytes_of("x"), *s->near.local_address()));
+    EXPECT_EQ((co_await s->near.receive(s->room))->bytes, 1u);
+    EXPECT_EQ(udp::socket::from_fd(-1, here_color).error(), std::errc::bad_file_descriptor);
+  });
+}
+
+}  // namespace
+}  // namespace tartan

@@ -37,6 +37,7 @@ struct signal_desk {
   std::mutex lock;
   const stop_signals* owner = nullptr;
   std::array<bool, NSIG> taken{};
+  std::array<bool, NSIG> claimed{};  // by objects
   std::array<struct sigaction, NSIG> former{};
 };
 
@@ -124,11 +125,12 @@ void stop_signals::stop_on(std::initializer_list<int> signals) {
   for (const int number : signals) {
     const bool valid = number > 0 && number < NSIG;
     if (valid && desk.taken[static_cast<std::size_t>(number)]) continue;
-    if (valid && take(calls_, number)) {
+    const bool claimed = valid && desk.claimed[static_cast<std::size_t>(number)];
+    if (valid && !claimed && take(calls_, number)) {
       fresh[static_cast<std::size_t>(number)] = true;
       continue;
     }
-    const std::error_code why{valid ? errno : EINVAL, std::system_category()};
+    const std::error_code why{claimed ? EBUSY : valid ? errno : EINVAL, std::system_category()};
     for (int undo = 1; undo < NSIG; ++undo) {
       if (fresh[static_cast<std::size_t>(undo)]) put_back(calls_, undo);
     }
@@ -144,6 +146,27 @@ void stop_signals::release() noexcept {
     if (desk.taken[static_cast<std::size_t>(number)]) put_back(calls_, number);
   }
   leave_desk();
+}
+
+std::error_code claim_signals(const sigset_t& all) noexcept {
+  const std::lock_guard held{desk.lock};
+  for (int number = 1; number < NSIG; ++number) {
+    const auto index = static_cast<std::size_t>(number);
+    if (sigismember(&all, number) == 1 && (desk.claimed[index] || desk.taken[index])) {
+      return std::make_error_code(std::errc::device_or_resource_busy);
+    }
+  }
+  for (int number = 1; number < NSIG; ++number) {
+    if (sigismember(&all, number) == 1) desk.claimed[static_cast<std::size_t>(number)] = true;
+  }
+  return {};
+}
+
+void give_back_signals(const sigset_t& all) noexcept {
+  const std::lock_guard held{desk.lock};
+  for (int number = 1; number < NSIG; ++number) {
+    if (sigismember(&all, number) == 1) desk.claimed[static_cast<std::size_t>(number)] = false;
+  }
 }
 
 signals_blocked::signals_blocked() noexcept {

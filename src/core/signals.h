@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <initializer_list>
+#include <system_error>
 
 namespace tartan::detail {
 
@@ -43,6 +44,13 @@ class stop_signals {
   void* target_;
   signal_calls calls_;
 };
+
+/// For an object that reads signals from a descriptor: a signal is one object's, or stop_on's.
+///
+/// Threads: any.
+/// Errors: std::errc::device_or_resource_busy if one of them is somebody else's; then none is the caller's.
+[[nodiscard]] std::error_code claim_signals(const sigset_t& all) noexcept;
+void give_back_signals(const sigset_t& all) noexcept;
 
 /// Blocks signals in the calling thread, and in the threads it starts, until the end of the scope.
 ///

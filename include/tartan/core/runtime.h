@@ -106,7 +106,8 @@ class runtime {
 
   /// Stops at one of these signals; a second one exits at once with status 128 + signal.
   ///
-  /// Errors: std::system_error. One runtime at a time: another one's call ends the program with a message.
+  /// Errors: std::system_error, also for a signal that belongs to a signal_set. One runtime at a time: another one's call ends the program
+  /// with a message.
   void stop_on(std::initializer_list<int> signals);
 
   /// Stops, and runs until nothing is left or the time has passed; what remains is destroyed here, never run, and counted.

@@ -1,0 +1,113 @@
+#pragma once
+/// Child processes.
+
+#include <cstdint>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <tartan/core/color.h>
+#include <tartan/core/result.h>
+#include <tartan/io/object.h>
+#include <tartan/io/pipe.h>
+#include <tartan/io/wait.h>
+#include <utility>
+#include <vector>
+
+namespace tartan {
+
+/// How a process has ended.
+struct process_end {
+  int status = 0;  ///< what it gave to exit; 0 if a signal ended it
+  int signal = 0;  ///< the signal that ended it; 0 if it has exited
+  [[nodiscard]] bool success() const noexcept { return status == 0 && signal == 0; }
+};
+
+/// What one of a child's standard streams is.
+enum class child_stream : std::uint8_t {
+  inherited,  ///< this program's
+  null,       ///< /dev/null
+  pipe,       ///< a pipe to this program
+};
+
+/// What to start.
+struct command {
+  /// The program and its arguments. A name without '/' is looked for in this program's PATH; a relative path begins in `directory`.
+  std::vector<std::string> arguments;
+  /// "NAME=value" each, instead of this program's environment.
+  std::optional<std::vector<std::string>> environment{};
+  /// Where it runs; empty: where this program runs.
+  std::string directory{};
+  child_stream input = child_stream::inherited;
+  child_stream output = child_stream::inherited;
+  child_stream errors = child_stream::inherited;
+};
+
+namespace detail {
+
+class process_end_op : public io_wait {
+ public:
+  using value_type = process_end;
+  explicit process_end_op(slot_key on) noexcept : io_wait{on, flow::in} {}
+  [[nodiscard]] result<value_type> take() const noexcept { return error() ? result<value_type>{error()} : result<value_type>{end_}; }
+
+ private:
+  step attempt(io_slot& on) noexcept final;
+  process_end end_;
+};
+
+}  // namespace detail
+
+/// A child process and the pipes to it.
+///
+/// It gets no descriptor of this program's but its standard streams, no blocked signal, and the default action of SIGPIPE.
+/// Lifetime: closing or destroying it before the child has ended kills the child (SIGKILL) and reaps it: no zombie is left, and
+/// nothing goes on unseen. A program that has to survive makes itself a daemon.
+/// Color: see io_object; its pipes have the same. Each operation comes in two forms: awaited, and with a callback.
+class process : private io_object {
+ public:
+  /// None.
+  process() noexcept = default;
+
+  /// Starts a program, in the running color or in `c`.
+  ///
+  /// Errors: what the system says: std::errc::no_such_file_or_directory or permission_denied for the program,
+  /// std::errc::not_a_directory if the directory is none or does not exist; std::errc::invalid_argument without arguments.
+  /// Cost: waits until the program is loaded, some 1 ms; blocking() is for those that lie on slow disks.
+  [[nodiscard]] static result<process> spawn(const command& what, std::source_location site = std::source_location::current());
+  [[nodiscard]] static result<process> spawn(runtime& rt, const command& what, tartan::color c = {});
+
+  /// Waits for its end; at once, and the same again, if that was waited for before.
+  ///
+  /// Errors: errc::canceled, errc::closed; std::errc::no_child_process if somebody else has reaped it, as a program that ignores
+  /// SIGCHLD or waits for any child does.
+  [[nodiscard]] auto wait() noexcept { return detail::io_awaitable<detail::process_end_op>{std::in_place, key()}; }
+  template <detail::completion_of<detail::process_end_op> F>
+  void wait(F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::process_end_op>(std::forward<F>(f), site, key());
+  }
+
+  /// Sends it a signal; never to another process that has got its number since.
+  ///
+  /// Errors: std::errc::no_such_process if it has been waited for; errc::closed.
+  result<> kill(int signal, std::source_location site = std::source_location::current()) noexcept;
+
+  /// Its number; 0 if closed.
+  [[nodiscard]] int id() const noexcept;
+
+  /// Open if the command says pipe; close leaves them.
+  pipe::write_end input;
+  pipe::read_end output;
+  pipe::read_end errors;
+
+  using io_object::cancel;
+  using io_object::close;
+  using io_object::color;
+  using io_object::is_open;
+  using io_object::native_handle;
+
+ private:
+  explicit process(detail::slot_key key) noexcept : io_object{key} {}
+  [[nodiscard]] static result<process> start(detail::runtime_state& rt, const command& what, tartan::color c);
+};
+
+}  // namespace tartan

@@ -1,0 +1,293 @@
+// posix_spawn shares memory with the child until it has become another program: so a runtime with gigabytes starts one as fast as a
+// small one, and an error of the last step is the call's error. It gives a number, for which a descriptor is opened at once: that is
+// safe because a child that nobody has reaped keeps its number.
+#include <tartan/io/process.h>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <new>
+#include <system_error>
+#include <tartan/core/blocking.h>
+#include <tartan/core/runtime.h>
+
+#include "core/runtime_state.h"
+#include "io/service.h"
+
+namespace tartan {
+
+namespace {
+
+std::error_code system_error(int positive) noexcept { return {positive, std::system_category()}; }
+
+// Not from sys/pidfd.h: that of glibc 2.36 is not for C++.
+int open_pidfd(pid_t id) noexcept { return static_cast<int>(::syscall(SYS_pidfd_open, id, 0)); }
+int send_to_pidfd(int descriptor, int signal) noexcept {
+  return static_cast<int>(::syscall(SYS_pidfd_send_signal, descriptor, signal, nullptr, 0));
+}
+
+/// Waits on a blocking thread for a child that was killed.
+class reaper final : public detail::blocking_job {
+ public:
+  explicit reaper(pid_t child) noexcept : child_{child} {
+    run = drop = [](detail::blocking_job& job) noexcept {
+      const std::unique_ptr<reaper> self{&static_cast<reaper&>(job)};
+      reap(self->child_);
+    };
+    site = std::source_location::current();
+  }
+  static void reap(pid_t child) noexcept {
+    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+
+ private:
+  pid_t child_;
+};
+
+}  // namespace
+
+namespace detail {
+
+/// What is known of a child. Color: the slot's.
+class child final : public slot_extra {
+ public:
+  child(runtime_state& rt, pid_t id, int descriptor) noexcept : rt_{rt}, id_{id}, descriptor_{descriptor} {}
+  child(const child&) = delete;
+  child& operator=(const child&) = delete;
+  ~child() override {
+    if (!reaped_) end();
+  }
+
+  [[nodiscard]] static child& of(io_slot& slot) noexcept { return static_cast<child&>(*slot.extra); }
+  [[nodiscard]] pid_t id() const noexcept { return id_; }
+
+  /// Whether it has ended; gives 0 or an errno.
+  [[nodiscard]] int look(bool& ended, process_end& how) noexcept {
+    if (!reaped_) {
+      siginfo_t about{};
+      if (::waitid(P_PIDFD, static_cast<id_t>(descriptor_), &about, WEXITED | WNOHANG) < 0) {
+        reaped_ = errno == ECHILD;
+        return errno;
+      }
+      if (about.si_pid == 0) return 0;
+      reaped_ = known_ = true;
+      (about.si_code == CLD_EXITED ? end_.status : end_.signal) = about.si_status;
+    }
+    if (!known_) return ECHILD;
+    ended = true;
+    how = end_;
+    return 0;
+  }
+
+  [[nodiscard]] int send(int signal) const noexcept {
+    return reaped_ ? ESRCH : send_to_pidfd(descriptor_, signal) < 0 ? errno : 0;
+  }
+
+ private:
+  /// Kills and reaps. Most are gone at once; one with much memory takes a while, which no worker waits for if there is a thread.
+  void end() noexcept {
+    bool ended = false;
+    process_end how;
+    if (look(ended, how) != 0 || ended || send(SIGKILL) != 0 || look(ended, how) != 0 || ended) return;
+    auto* const job = new (std::nothrow) reaper{id_};
+    if (job != nullptr && !start_blocking(rt_, *job)) return;
+    delete job;
+    reaper::reap(id_);
+  }
+
+  runtime_state& rt_;
+  pid_t id_;
+  int descriptor_;  ///< the slot's, which is open as long as this is there
+  bool reaped_ = false;
+  bool known_ = false;
+  process_end end_;
+};
+
+io_wait::step process_end_op::attempt(io_slot& on) noexcept {
+  bool ended = false;
+  if (const int error = child::of(on).look(ended, end_); error != 0) return fail(error);
+  return ended ? step::done : step::would_block;
+}
+
+}  // namespace detail
+
+namespace {
+
+/// A descriptor until it is given away.
+class owned_descriptor {
+ public:
+  owned_descriptor() noexcept = default;
+  explicit owned_descriptor(int descriptor) noexcept : descriptor_{descriptor} {}
+  owned_descriptor(owned_descriptor&& other) noexcept : descriptor_{std::exchange(other.descriptor_, -1)} {}
+  owned_descriptor& operator=(owned_descriptor&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~owned_descriptor() {
+    if (descriptor_ >= 0) static_cast<void>(::close(descriptor_));
+  }
+  [[nodiscard]] int get() const noexcept { return descriptor_; }
+  [[nodiscard]] int give() noexcept { return std::exchange(descriptor_, -1); }
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// The child's side of its standard streams, and posix_spawn's lists. Calls give 0 or an errno.
+class preparation {
+ public:
+  preparation() {
+    if (::posix_spawn_file_actions_init(&actions_) != 0) throw std::bad_alloc{};
+    if (::posix_spawnattr_init(&attributes_) != 0) {
+      ::posix_spawn_file_actions_destroy(&actions_);
+      throw std::bad_alloc{};
+    }
+  }
+  preparation(const preparation&) = delete;
+  preparation& operator=(const preparation&) = delete;
+  ~preparation() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+
+  /// One standard stream; its own end, if it is a pipe, lies in `ours`.
+  [[nodiscard]] int stream(int number, child_stream kind, owned_descriptor& ours) {
+    owned_descriptor& theirs = theirs_[number];
+    if (kind == child_stream::null) {
+      theirs = above_standard(::open("/dev/null", (number == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC));
+      if (theirs.get() < 0) return errno;
+    } else if (kind == child_stream::pipe) {
+      int ends[2];
+      if (::pipe2(ends, O_CLOEXEC) < 0) return errno;
+      ours = above_standard(ends[number == 0 ? 1 : 0]);
+      theirs = above_standard(ends[number == 0 ? 0 : 1]);
+      if (ours.get() < 0 || theirs.get() < 0) return errno;
+      // Ours only: the child's programs expect to block.
+      if (::fcntl(ours.get(), F_SETFL, O_NONBLOCK) < 0) return errno;
+    } else {
+      return 0;
+    }
+    return ::posix_spawn_file_actions_adddup2(&actions_, theirs.get(), number);
+  }
+
+  [[nodiscard]] int rest(const std::string& directory) {
+    if (!directory.empty()) {
+      directory_ = above_standard(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+      if (directory_.get() < 0) return errno == ENOENT ? ENOTDIR : errno;
+      if (const int e = ::posix_spawn_file_actions_addfchdir_np(&actions_, directory_.get()); e != 0) return e;
+    }
+    if (const int e = ::posix_spawn_file_actions_addclosefrom_np(&actions_, 3); e != 0) return e;
+    sigset_t none;
+    sigset_t reset;
+    sigemptyset(&none);
+    sigemptyset(&reset);
+    sigaddset(&reset, SIGPIPE);
+    if (const int e = ::posix_spawnattr_setsigmask(&attributes_, &none); e != 0) return e;
+    if (const int e = ::posix_spawnattr_setsigdefault(&attributes_, &reset); e != 0) return e;
+    return ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+
+  [[nodiscard]] int start(const command& what, pid_t& id) {
+    const auto pointers = [](const std::vector<std::string>& all) {
+      std::vector<char*> list;
+      for (const std::string& each : all) list.push_back(const_cast<char*>(each.c_str()));
+      list.push_back(nullptr);
+      return list;
+    };
+    const std::vector<char*> arguments = pointers(what.arguments);
+    const std::vector<char*> environment = pointers(what.environment.value_or(std::vector<std::string>{}));
+    return ::posix_spawnp(&id, arguments[0], &actions_, &attributes_, arguments.data(),
+                          what.environment ? environment.data() : environ);
+  }
+
+ private:
+  /// A program that was started with closed standard streams gets their numbers for others: they would be overwritten.
+  static owned_descriptor above_standard(int descriptor) noexcept {
+    if (descriptor < 0 || descriptor > 2) return owned_descriptor{descriptor};
+    const owned_descriptor low{descriptor};
+    return owned_descriptor{::fcntl(descriptor, F_DUPFD_CLOEXEC, 3)};
+  }
+
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+  owned_descriptor theirs_[3];
+  owned_descriptor directory_;
+};
+
+/// An end of ours becomes an object; open if there is one. Gives an error and keeps it otherwise.
+std::error_code open_end(detail::io_service& service, owned_descriptor& ours, color c, detail::slot_key& into) noexcept {
+  if (ours.get() < 0) return {};
+  const result<detail::slot_key> opened = service.open(ours.get(), c, std::nullopt);
+  if (!opened) return opened.error();
+  static_cast<void>(ours.give());
+  into = *opened;
+  return {};
+}
+
+/// Opens a child that was just started; on error it is killed and reaped.
+result<detail::slot_key> open_child(detail::runtime_state& rt, pid_t id, color c) {
+  detail::io_service& service = detail::io_service::of(rt);
+  owned_descriptor descriptor{open_pidfd(id)};
+  if (descriptor.get() < 0) {
+    const int error = errno;
+    static_cast<void>(::kill(id, SIGKILL));
+    reaper::reap(id);
+    return system_error(error);
+  }
+  const result<detail::slot_key> opened = service.open(descriptor.get(), c, std::nullopt, std::make_unique<detail::child>(rt, id, descriptor.get()));
+  if (opened) static_cast<void>(descriptor.give());
+  return opened;
+}
+
+}  // namespace
+
+result<process> process::start(detail::runtime_state& rt, const command& what, tartan::color c) {
+  if (what.arguments.empty()) return std::make_error_code(std::errc::invalid_argument);
+  detail::io_service& service = detail::io_service::of(rt);
+  if (!service.system().is_kernel()) return std::make_error_code(std::errc::not_supported);
+  preparation ready;
+  owned_descriptor ours[3];
+  const child_stream kinds[3] = {what.input, what.output, what.errors};
+  for (int n = 0; n < 3; ++n) {
+    if (const int error = ready.stream(n, kinds[n], ours[n]); error != 0) return system_error(error);
+  }
+  if (const int error = ready.rest(what.directory); error != 0) return system_error(error);
+  pid_t id = 0;
+  if (const int error = ready.start(what, id); error != 0) return system_error(error);
+  const result<detail::slot_key> opened = open_child(rt, id, c);
+  if (!opened) return opened.error();
+  process made{*opened};
+  detail::slot_key keys[3];
+  for (int n = 0; n < 3; ++n) {
+    if (const std::error_code error = open_end(service, ours[n], c, keys[n])) return error;
+  }
+  made.input = pipe::write_end{keys[0]};
+  made.output = pipe::read_end{keys[1]};
+  made.errors = pipe::read_end{keys[2]};
+  return made;
+}
+
+result<process> process::spawn(const command& what, std::source_location site) {
+  detail::runtime_state& rt = detail::required_runtime("process::spawn", site);
+  return start(rt, what, detail::here_now()->running);
+}
+
+result<process> process::spawn(runtime& rt, const command& what, tartan::color c) { return start(rt.state(), what, c); }
+
+result<> process::kill(int signal, std::source_location site) noexcept {
+  if (!is_open()) return errc::closed;
+  detail::require_color(*key().slot, site);
+  if (const int error = detail::child::of(*key().slot).send(signal); error != 0) return system_error(error);
+  return {};
+}
+
+int process::id() const noexcept { return is_open() ? detail::child::of(*key().slot).id() : 0; }
+
+}  // namespace tartan

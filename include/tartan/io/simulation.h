@@ -1,0 +1,61 @@
+#pragma once
+/// A simulated machine for tests: a clock that jumps and sockets in memory, from one seed.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <tartan/core/options.h>
+
+namespace tartan {
+
+namespace detail {
+class simulated_world;
+}
+
+/// How the simulated network behaves.
+struct simulation_options {
+  /// Decides every latency, every part and every loss. The same seed and one worker: the same run.
+  std::uint64_t seed = 1;
+  /// What bytes, connections and ends of streams take to the peer; drawn anew for each, never overtaking within a stream.
+  std::chrono::nanoseconds least_latency = std::chrono::microseconds{20};
+  std::chrono::nanoseconds most_latency = std::chrono::microseconds{500};
+  /// Bytes that a stream keeps between writer and reader.
+  std::size_t stream_buffer = 64 * 1024;
+  /// In percent: a read or write of a stream moves less than it could.
+  unsigned partial_percent = 30;
+  /// In percent: a write to a stream resets the connection instead.
+  unsigned reset_percent = 0;
+  /// In percent: a datagram is lost.
+  unsigned loss_percent = 0;
+  /// Descriptors open at a time; beyond it, EMFILE.
+  std::size_t most_descriptors = 20'000;
+};
+
+/// A world for one runtime at a time: give `with.poller = world.poller()` in its options, and the same program runs on it without a
+/// changed line. Time stands still while a worker works, and jumps to whatever comes next when all sleep.
+///
+/// TCP, UDP, Unix sockets and pipes exist within it and reach nothing outside; files are real. Signals, child processes and
+/// directories cannot be watched in it: ENOTSUP.
+/// Lifetime: must outlive the runtime.
+/// Threads: any.
+class simulation {
+ public:
+  explicit simulation(const simulation_options& with = {});
+  simulation(const simulation&) = delete;
+  simulation& operator=(const simulation&) = delete;
+  ~simulation();
+
+  [[nodiscard]] detail::poller* poller() noexcept;
+
+  /// The simulated time since it began.
+  [[nodiscard]] std::chrono::nanoseconds elapsed() noexcept;
+
+  /// Sockets and pipes that are open.
+  [[nodiscard]] std::size_t descriptors() noexcept;
+
+ private:
+  std::unique_ptr<detail::simulated_world> world_;
+};
+
+}  // namespace tartan

@@ -92,7 +92,12 @@ class serial_policy {
     if (w.deferred_deadline != detail::never_ns) rt_.life().publish_deferred(w);
     return true;
   }
-  bool search(detail::worker& w) { return w.index == 0 && (poll(w) || waiting(0) != 0); }
+  bool search(detail::worker& w) {
+    if (w.index == 0) return poll(w) || waiting(0) != 0;
+    // Whoever rests last may be the one who is awake for the next timer; but only worker 0 looks at timers.
+    if (const detail::clockwork* const timers = rt_.timers(); timers != nullptr && timers->next_ns() < rt_.now_ns()) rt_.life().wake(0, &w);
+    return false;
+  }
   void cover(detail::worker& w) noexcept {
     if (waiting(0) != 0) rt_.life().wake(0, &w);
   }

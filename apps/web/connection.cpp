@@ -1,0 +1,254 @@
+// The life of a request: bytes are read into in_, the parser finds its head, the path is looked up in the worker's cache, the response is
+// appended to out_. When no complete request is left, out_ is written and the next read begins: in the usual case two system calls
+// and not one allocation. What is not in the cache is fetched by a thread that may block, and then answered in the same way.
+//
+// Timeouts: each wait has a deadline, and one timer looks from time to time whether it has passed. A request moves the deadline,
+// which is a store; it does not touch the timer.
+#include "connection.h"
+
+#include <tartan/core/await_blocking.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace web {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t most_gathered = 64 * 1024;  // bytes of responses, then they are written before the next is added
+constexpr std::size_t kept_output = 8 * 1024;     // of the buffer's bytes while the connection is idle
+constexpr std::size_t piece = 256 * 1024;         // of a large file, for which the write timeout counts
+constexpr std::size_t most_lingering = std::size_t{1} << 20;
+constexpr auto linger_for = 2s;
+
+}  // namespace
+
+connection::connection(site& of, tartan::tcp::stream peer)
+    : site_{of}, color_{peer.color()}, peer_{std::move(peer)}, parser_{of.settings.requests}, timer_{of.runtime, color_} {}
+
+tartan::task<> connection::run() {
+  now_ = site_.runtime.now();
+  for (;;) {
+    const need next = answer();
+    if (next == need::file) co_await fetch();
+    if (next == need::file && !large_.is_open()) continue;
+    if (!out_.empty()) {
+      enter(phase::sending);
+      if (!co_await peer_.write(out_)) co_return;
+      out_.clear();
+      if (out_.capacity() > kept_output) out_.shrink_to_fit();
+    }
+    if (large_.is_open() && !co_await send_large()) co_return;
+    if (ending_) break;
+    if (next != need::input) continue;
+    if (draining_ && in_.empty() && body_left_ == 0) break;
+    wait_for_input();
+    const tartan::result<std::size_t> got = co_await peer_.read_some(in_.room());
+    if (got) {
+      in_.add(*got);
+      now_ = site_.runtime.now();
+    } else if (timed_out_) {
+      refuse(status::request_timeout);
+    } else {
+      co_return;
+    }
+  }
+  if (broken_ || body_left_ != 0 || !in_.empty()) co_await linger();
+}
+
+void connection::drain() noexcept {
+  draining_ = true;
+  if (phase_ == phase::idle) peer_.close();
+}
+
+/// Answers what is there, as far as that needs no waiting.
+connection::need connection::answer() {
+  for (;;) {
+    if (ending_) return need::end;
+    if (out_.size() >= most_gathered) return need::output;
+    const std::size_t dropped = static_cast<std::size_t>(std::min<std::uint64_t>(body_left_, in_.size()));
+    in_.drop(dropped);
+    body_left_ -= dropped;
+    if (in_.empty()) return need::input;
+    switch (parser_.parse(in_.text(), request_)) {
+      case request_parser::outcome::incomplete:
+        return need::input;
+      case request_parser::outcome::refused:
+        refuse(parser_.error());
+        break;
+      case request_parser::outcome::complete:
+        if (answer_request() == need::file) return need::file;
+        break;
+    }
+  }
+}
+
+/// Gives need::file if the worker has no page, or an old one, under target_.
+connection::need connection::answer_request() {
+  // Whoever waits for "100 Continue" gets the answer instead, and may then send the body or not: nobody could tell.
+  if (request_.expects_continue) request_.keep_alive = false;
+  if (request_.method == method::known || request_.method == method::unknown) {
+    answer_status(request_.method == method::known ? status::method_not_allowed : status::not_implemented);
+    return need::input;
+  }
+  const target_result target = path_of(request_.target, decoded_);
+  if (target.error) {
+    answer_status(*target.error);
+    return need::input;
+  }
+  target_ = target.found;
+  page_cache::entry* const known = site_.stores.local().pages.find(target_.path);
+  if (known == nullptr || now_ - known->checked >= site_.settings.recheck) return need::file;
+  answer_page(known->content);
+  return need::input;
+}
+
+response_form connection::form() {
+  if (draining_) request_.keep_alive = false;
+  return {site_.stores.local().date.text(), request_.keep_alive, request_.http_1_0, request_.method != method::head};
+}
+
+void connection::answer_page(const page& what) {
+  append_page(out_, what, form());
+  end_request();
+}
+
+void connection::answer_status(status s) {
+  append_status(out_, s, form());
+  end_request();
+}
+
+void connection::end_request() {
+  if (!request_.keep_alive) ending_ = true;
+  body_left_ = request_.content_length;
+  in_.drop(request_.head_size);
+  parser_.reset();
+}
+
+/// It is no request: says why, and ends.
+void connection::refuse(status why) {
+  request_ = {};
+  append_status(out_, why, form());
+  ending_ = broken_ = true;
+}
+
+/// Asks the disk for the page, and answers. Meanwhile other connections of this worker are served the old one, if there is one.
+tartan::task<> connection::fetch() {
+  enter(phase::file);
+  page_cache::entry* known = site_.stores.local().pages.find(target_.path);
+  std::optional<file_version> version;
+  if (known != nullptr) {
+    known->checked = now_;
+    version = known->content.version;
+  }
+  const auto load = [&] { return site_.root.load(target_.path, site_.settings.largest_page, version); };
+  document found = co_await tartan::blocking(load);
+  if (found.unchanged) {
+    // Perhaps on another worker now, or it had to make room.
+    known = site_.stores.local().pages.find(target_.path);
+    if (known != nullptr && known->content.version == version) {
+      known->checked = now_;
+      co_return answer_page(known->content);
+    }
+    version.reset();
+    found = co_await tartan::blocking(load);
+  }
+  answer_document(std::move(found));
+}
+
+void connection::answer_document(document&& found) {
+  page_cache& pages = site_.stores.local().pages;
+  if (found.code == status::ok && !found.large.is_open()) {
+    append_page(out_, found.content, form());
+    pages.put(target_.path, std::move(found.content), now_);
+    return end_request();
+  }
+  pages.drop(target_.path);
+  if (found.code == status::moved_permanently) {
+    append_redirect(out_, target_.sent, form());
+    return end_request();
+  }
+  if (found.code != status::ok) return answer_status(found.code);
+  if (request_.method != method::head) {
+    large_ = std::move(found.large);
+    large_size_ = found.size;
+  }
+  answer_page(found.content);
+}
+
+/// Sends the file without copying it through this program. A file that has become shorter ends the connection: the length was told.
+tartan::task<bool> connection::send_large() {
+  const file sent = std::move(large_);
+  for (std::uint64_t at = 0; at < large_size_;) {
+    enter(phase::sending);
+    const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(piece, large_size_ - at));
+    if (!co_await peer_.send_file(sent.descriptor(), static_cast<std::int64_t>(at), bytes)) co_return false;
+    at += bytes;
+  }
+  co_return true;
+}
+
+/// Waits for the peer to finish, dropping what it sends: closing over unread bytes resets the connection, and the peer might lose the
+/// response (RFC 9112, 9.6).
+tartan::task<> connection::linger() {
+  if (!peer_.shutdown_send()) co_return;
+  enter(phase::lingering);
+  in_ = {};
+  for (std::size_t dropped = 0; dropped < most_lingering;) {
+    const tartan::result<std::size_t> got = co_await peer_.read_some(in_.room());
+    if (!got) co_return;
+    dropped += *got;
+  }
+}
+
+void connection::wait_for_input() {
+  if (body_left_ != 0) {
+    if (phase_ != phase::body) enter(phase::body);  // one deadline for all of it
+  } else if (in_.empty()) {
+    enter(phase::idle);
+  } else if (phase_ != phase::head) {
+    enter(phase::head);
+  }
+}
+
+void connection::enter(phase next) {
+  const time_limits& limits = site_.settings.times;
+  phase_ = next;
+  timed_out_ = false;
+  const auto limit = [&]() -> std::chrono::milliseconds {
+    switch (next) {
+      case phase::head: return limits.header;
+      case phase::idle:
+      case phase::body: return limits.idle;
+      case phase::lingering: return linger_for;
+      case phase::file:
+      case phase::sending: break;
+    }
+    return limits.write;
+  }();
+  deadline_ = site_.runtime.now() + limit;
+  if (deadline_ < timer_at_) watch();
+}
+
+void connection::watch() {
+  timer_at_ = deadline_;
+  timer_.set(deadline_, [this] { look_at_clock(); });
+}
+
+void connection::look_at_clock() {
+  if (site_.runtime.now() < deadline_) return watch();
+  timer_at_ = time::max();
+  switch (phase_) {
+    case phase::head:
+      timed_out_ = true;
+      return peer_.cancel();
+    case phase::file:  // the disk takes its time, not the client
+      return enter(phase::file);
+    default:
+      return peer_.close();
+  }
+}
+
+}  // namespace web

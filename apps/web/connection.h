@@ -1,0 +1,92 @@
+#pragma once
+/// One client.
+
+#include <tartan/core/task.h>
+#include <tartan/io/tcp.h>
+#include <tartan/time/timer.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "document_root.h"
+#include "page_cache.h"
+#include "read_buffer.h"
+#include "request_parser.h"
+#include "response.h"
+#include "site.h"
+#include "target.h"
+
+namespace web {
+
+/// Reads requests and writes the responses, in order; what one read has brought is answered by one write.
+///
+/// Color: the stream's: everything here runs in it, one event at a time. So nothing is guarded, and a connection that is slow, or a
+/// peer that misbehaves, holds up no other.
+class connection {
+ public:
+  connection(site& of, tartan::tcp::stream peer);
+
+  /// Threads: any.
+  [[nodiscard]] tartan::color color() const noexcept { return color_; }
+
+  /// Serves until the peer has finished, or misbehaves, or the server is to end.
+  tartan::task<> run();
+
+  /// Ends when what has been begun is answered; at once if nothing has.
+  void drain() noexcept;
+
+ private:
+  using time = std::chrono::steady_clock::time_point;
+
+  /// What it waits for.
+  enum class phase : std::uint8_t { idle, head, body, file, sending, lingering };
+  /// Why it has stopped answering.
+  enum class need : std::uint8_t { input, output, file, end };
+
+  [[nodiscard]] need answer();
+  [[nodiscard]] need answer_request();
+  void answer_page(const page& what);
+  void answer_status(status s);
+  void answer_document(document&& found);
+  void refuse(status why);
+  void end_request();
+  [[nodiscard]] response_form form();
+
+  tartan::task<> fetch();
+  tartan::task<bool> send_large();
+  tartan::task<> linger();
+
+  void wait_for_input();
+  void enter(phase next);
+  void watch();
+  void look_at_clock();
+
+  site& site_;
+  tartan::color color_;
+  tartan::tcp::stream peer_;
+
+  read_buffer in_;
+  request_parser parser_;
+  request request_;               ///< the one that is being answered; its views point into in_
+  std::string decoded_;           ///< its path, if that has to be decoded
+  target_path target_;
+  std::uint64_t body_left_ = 0;   ///< bytes of the last request's body that are still to be dropped
+  std::string out_;               ///< responses that are to be written
+  file large_;                    ///< whose content comes behind out_
+  std::uint64_t large_size_ = 0;
+
+  bool draining_ = false;         ///< no request after those that have begun
+  bool ending_ = false;           ///< nothing after out_
+  bool broken_ = false;           ///< where the next request begins is not known
+  bool timed_out_ = false;
+
+  tartan::timer timer_;           ///< set for the deadline or an earlier time: moving the deadline need not set it anew
+  time now_{};                    ///< of the last read
+  time deadline_ = time::max();
+  time timer_at_ = time::max();
+  phase phase_ = phase::idle;
+};
+
+}  // namespace web

@@ -1,0 +1,108 @@
+#include "document_root.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace web {
+
+namespace {
+
+int open_beneath(int folder, const char* path) noexcept {
+  open_how how{};
+  how.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;  // without waiting for a pipe's other end
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  for (int tries = 0;; ++tries) {
+    const int opened = static_cast<int>(::syscall(SYS_openat2, folder, path, &how, sizeof how));
+    // EAGAIN: something was renamed meanwhile, and the kernel cannot say whether the path stayed inside.
+    if (opened >= 0 || (errno != EINTR && errno != EAGAIN) || tries == 16) return opened;
+  }
+}
+
+status status_of(int error) noexcept {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENAMETOOLONG:
+      return status::not_found;
+    case EACCES:
+    case EPERM:
+    case EXDEV:  // leads out
+    case ELOOP:
+    case ENXIO:  // a socket, or a device without a driver
+      return status::forbidden;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EAGAIN:
+      return status::unavailable;
+    default:
+      return status::internal_error;
+  }
+}
+
+document failed(status why) {
+  document nothing;
+  nothing.code = why;
+  return nothing;
+}
+
+/// False: it cannot be read, or is shorter than it was.
+bool read_all(const file& from, std::string& into) noexcept {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got = ::pread(from.descriptor(), into.data() + done, into.size() - done, static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    done += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+}  // namespace
+
+document_root::document_root(const std::string& folder) {
+  folder_ = file{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (!folder_.is_open()) throw std::system_error{errno, std::system_category(), "cannot read the folder '" + folder + "'"};
+  const file probe{open_beneath(folder_.descriptor(), ".")};
+  if (!probe.is_open()) throw std::system_error{errno, std::system_category(), "cannot open files in '" + folder + "' with openat2"};
+}
+
+document document_root::load(std::string_view path, std::size_t most, const std::optional<file_version>& known) const {
+  std::string name{path.substr(1)};
+  if (name.empty() || name.back() == '/') name += "index.html";
+  file opened{open_beneath(folder_.descriptor(), name.c_str())};
+  if (!opened.is_open()) return failed(status_of(errno));
+  struct stat now{};
+  if (::fstat(opened.descriptor(), &now) != 0) return failed(status::internal_error);
+  if (S_ISDIR(now.st_mode)) return failed(path.ends_with('/') ? status::not_found : status::moved_permanently);
+  if (!S_ISREG(now.st_mode)) return failed(status::forbidden);
+
+  document found;
+  found.code = status::ok;
+  found.size = static_cast<std::uint64_t>(now.st_size);
+  found.content.version = file_version::of(now);
+  if (known && *known == found.content.version) {
+    found.unchanged = true;
+    return found;
+  }
+  found.content.head = page_head(name, now, std::time(nullptr));
+  if (found.size > most) {
+    found.large = std::move(opened);
+    return found;
+  }
+  found.content.body.resize(found.size);
+  if (!read_all(opened, found.content.body)) return failed(status::internal_error);
+  // Written to while it was read: it is served like that, as by any server, but looks changed at the next check.
+  struct stat after{};
+  if (::fstat(opened.descriptor(), &after) != 0 || file_version::of(after) != found.content.version) found.content.version = {};
+  return found;
+}
+
+}  // namespace web

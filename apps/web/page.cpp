@@ -1,0 +1,74 @@
+#include "page.h"
+
+#include <sys/stat.h>
+
+#include <array>
+
+#include "http_date.h"
+#include "request.h"
+
+namespace web {
+
+namespace {
+
+struct type {
+  std::string_view extension;
+  std::string_view name;
+};
+constexpr std::array types{
+    type{"html", "text/html; charset=utf-8"},
+    type{"htm", "text/html; charset=utf-8"},
+    type{"css", "text/css; charset=utf-8"},
+    type{"js", "text/javascript; charset=utf-8"},
+    type{"mjs", "text/javascript; charset=utf-8"},
+    type{"txt", "text/plain; charset=utf-8"},
+    type{"md", "text/markdown; charset=utf-8"},
+    type{"csv", "text/csv; charset=utf-8"},
+    type{"json", "application/json"},
+    type{"xml", "application/xml"},
+    type{"pdf", "application/pdf"},
+    type{"wasm", "application/wasm"},
+    type{"zip", "application/zip"},
+    type{"gz", "application/gzip"},
+    type{"svg", "image/svg+xml"},
+    type{"png", "image/png"},
+    type{"jpg", "image/jpeg"},
+    type{"jpeg", "image/jpeg"},
+    type{"gif", "image/gif"},
+    type{"webp", "image/webp"},
+    type{"avif", "image/avif"},
+    type{"ico", "image/vnd.microsoft.icon"},
+    type{"woff", "font/woff"},
+    type{"woff2", "font/woff2"},
+    type{"mp3", "audio/mpeg"},
+    type{"mp4", "video/mp4"},
+    type{"webm", "video/webm"},
+};
+
+std::int64_t nanoseconds(const timespec& t) noexcept { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+
+}  // namespace
+
+file_version file_version::of(const struct stat& s) noexcept {
+  return {s.st_dev, s.st_ino, s.st_size, nanoseconds(s.st_mtim), nanoseconds(s.st_ctim)};
+}
+
+std::string_view content_type(std::string_view path) noexcept {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  if (dot != std::string_view::npos && dot != 0) {
+    for (const type& each : types) {
+      if (same_letters(name.substr(dot + 1), each.extension)) return each.name;
+    }
+  }
+  return "application/octet-stream";
+}
+
+std::string page_head(std::string_view path, const struct stat& s, std::time_t now) {
+  std::string head{"HTTP/1.1 200 OK\r\nServer: tartan\r\nContent-Type: "};
+  head.append(content_type(path)).append("\r\nContent-Length: ").append(std::to_string(s.st_size));
+  if (s.st_mtim.tv_sec <= now) head.append("\r\nLast-Modified: ").append(http_date(s.st_mtim.tv_sec));  // RFC 9110, 8.8.2.1
+  return head.append("\r\nDate: ");
+}
+
+}  // namespace web

@@ -1,0 +1,58 @@
+#pragma once
+/// Pages that were read before.
+
+#include <chrono>
+#include <cstddef>
+#include <list>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "page.h"
+
+namespace web {
+
+/// How much a cache may keep.
+struct cache_limits {
+  std::size_t bytes = std::size_t{64} << 20;  ///< of pages, with their paths
+  std::size_t entries = 4096;
+};
+
+/// Pages by path, those that were not asked for the longest making room for new ones.
+///
+/// Each worker has one of its own (tartan::per_worker): a hit costs no lock and no visit to another color, at the price of each page being read
+/// and kept once by each worker. A page is copied into the response within the event that found it; so none has to be counted.
+/// Lifetime: what find gives, until put or drop, and not over a co_await.
+class page_cache {
+ public:
+  using time = std::chrono::steady_clock::time_point;
+
+  struct entry {
+    std::string path;
+    page content;
+    time checked;  ///< when it was last known to be what the disk has
+  };
+
+  explicit page_cache(const cache_limits& limits) : limits_{limits} {}
+
+  /// Null: not here.
+  [[nodiscard]] entry* find(std::string_view path);
+
+  /// Takes the place of what is there under this path. A page beyond the limits is not kept.
+  void put(std::string_view path, page&& content, time checked);
+  void drop(std::string_view path);
+
+  [[nodiscard]] std::size_t size() const noexcept { return by_path_.size(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  using order = std::list<entry>;
+  void remove(order::iterator at);
+
+  cache_limits limits_;
+  std::size_t bytes_ = 0;
+  order by_use_;  ///< the last used first
+  std::unordered_map<std::string_view, order::iterator> by_path_;  ///< views of the entries' paths
+};
+
+}  // namespace web

@@ -1,0 +1,81 @@
+#include "page_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace web {
+namespace {
+
+page page_of(std::size_t bytes, std::uint64_t number = 0) {
+  page made;
+  made.body.assign(bytes, 'x');
+  made.version.number = number;
+  return made;
+}
+
+std::string path_of(int n) { return "/a/path/that/is/longer/than/a/small/string/" + std::to_string(n); }
+
+TEST(page_cache, finds_what_was_put) {
+  page_cache cache{{}};
+  EXPECT_EQ(cache.find("/a"), nullptr);
+  cache.put("/a", page_of(10, 1), {});
+  cache.put("/b", page_of(10, 2), {});
+  ASSERT_NE(cache.find("/a"), nullptr);
+  EXPECT_EQ(cache.find("/a")->content.version.number, 1u);
+  EXPECT_EQ(cache.find("/b")->content.version.number, 2u);
+}
+
+TEST(page_cache, has_the_last_page_of_a_path) {
+  page_cache cache{{}};
+  cache.put("/a", page_of(10, 1), {});
+  const std::size_t bytes = cache.bytes();
+  cache.put("/a", page_of(10, 2), {});
+  EXPECT_EQ(cache.find("/a")->content.version.number, 2u);
+  EXPECT_EQ(cache.size(), 1u);
+  EXPECT_EQ(cache.bytes(), bytes);
+}
+
+TEST(page_cache, has_nothing_of_what_was_dropped) {
+  page_cache cache{{}};
+  cache.put("/a", page_of(10), {});
+  cache.drop("/a");
+  cache.drop("/b");
+  EXPECT_EQ(cache.find("/a"), nullptr);
+  EXPECT_EQ(cache.size(), 0u);
+  EXPECT_EQ(cache.bytes(), 0u);
+}
+
+TEST(page_cache, makes_room_for_new_entries_by_those_not_asked_for) {
+  page_cache cache{{.bytes = 1 << 20, .entries = 3}};
+  for (int n = 0; n < 3; ++n) cache.put(path_of(n), page_of(10), {});
+  EXPECT_NE(cache.find(path_of(0)), nullptr);
+  cache.put(path_of(3), page_of(10), {});
+  EXPECT_EQ(cache.size(), 3u);
+  EXPECT_NE(cache.find(path_of(0)), nullptr);
+  EXPECT_EQ(cache.find(path_of(1)), nullptr);
+  EXPECT_NE(cache.find(path_of(2)), nullptr);
+}
+
+TEST(page_cache, stays_within_its_bytes) {
+  constexpr std::size_t most = 100'000;
+  page_cache cache{{.bytes = most, .entries = 1000}};
+  for (int n = 0; n < 100; ++n) {
+    cache.put(path_of(n), page_of(static_cast<std::size_t>(n) * 100), {});
+    EXPECT_LE(cache.bytes(), most);
+    EXPECT_NE(cache.find(path_of(n)), nullptr);
+  }
+  EXPECT_GT(cache.size(), 5u);
+}
+
+TEST(page_cache, keeps_no_page_that_is_too_large) {
+  page_cache cache{{.bytes = 1000, .entries = 10}};
+  cache.put("/a", page_of(2000), {});
+  EXPECT_EQ(cache.find("/a"), nullptr);
+  EXPECT_EQ(cache.bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace web

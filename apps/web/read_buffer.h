@@ -1,0 +1,48 @@
+#pragma once
+/// Bytes that were received and not yet used.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace web {
+
+/// Grows as long as nothing is taken from it; an idle connection has `smallest` bytes.
+class read_buffer {
+ public:
+  static constexpr std::size_t smallest = 4096;
+
+  [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
+  [[nodiscard]] std::size_t size() const noexcept { return end_ - begin_; }
+  [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(bytes_.get()) + begin_, size()}; }
+
+  /// Where to read into; text() given before is no longer valid.
+  [[nodiscard]] std::span<std::byte> room() {
+    if (empty()) begin_ = end_ = 0;
+    if (capacity_ - end_ < smallest / 8) make_room();
+    return {bytes_.get() + end_, capacity_ - end_};
+  }
+  void add(std::size_t received) noexcept { end_ += received; }
+  void drop(std::size_t used) noexcept { begin_ += used; }
+
+ private:
+  void make_room() {
+    const std::size_t wanted = size() < capacity_ / 2 ? capacity_ : std::max(smallest, 2 * capacity_);
+    auto bigger = std::make_unique_for_overwrite<std::byte[]>(wanted);
+    if (!empty()) std::memcpy(bigger.get(), bytes_.get() + begin_, size());
+    end_ = size();
+    begin_ = 0;
+    bytes_ = std::move(bigger);
+    capacity_ = wanted;
+  }
+
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t capacity_ = 0;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+}  // namespace web

@@ -1,0 +1,45 @@
+#pragma once
+/// What a client asks for.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace web {
+
+enum class method : std::uint8_t {
+  get,
+  head,
+  known,    ///< one that HTTP defines and this server does not answer
+  unknown,  ///< any other word
+};
+
+/// The head of a request.
+///
+/// Lifetime: its views point into the bytes that it was parsed from.
+struct request {
+  web::method method = method::unknown;
+  std::string_view target;          ///< as it was sent: visible ASCII
+  std::string_view fields;          ///< all header lines, each with its CRLF
+  std::uint64_t content_length = 0; ///< of the body behind the head
+  std::size_t head_size = 0;        ///< bytes, with the empty line
+  bool http_1_0 = false;
+  bool keep_alive = false;          ///< the client would send another request on this connection
+  bool expects_continue = false;    ///< the client holds the body back until it is told to go on
+
+  /// The value of the first header with this name, in whatever case.
+  [[nodiscard]] std::optional<std::string_view> field(std::string_view name) const noexcept;
+};
+
+/// Compares ASCII letters without their case.
+[[nodiscard]] bool same_letters(std::string_view a, std::string_view b) noexcept;
+
+/// Cuts one header line off the front, which must be well-formed: "name: value\r\n".
+struct header_field {
+  std::string_view name;
+  std::string_view value;
+};
+[[nodiscard]] header_field cut_field(std::string_view& lines) noexcept;
+
+}  // namespace web

@@ -1,0 +1,65 @@
+#pragma once
+/// From bytes to a request, or to the reason why it is none.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "request.h"
+#include "status.h"
+
+namespace web {
+
+/// What a request may have; beyond it, it is refused.
+struct request_limits {
+  std::size_t line = 8 * 1024;              ///< bytes of the request line: 414
+  std::size_t head = 32 * 1024;             ///< bytes of all header lines: 431
+  std::size_t fields = 100;                 ///< header lines: 431
+  std::uint64_t body = std::uint64_t{1} << 20;  ///< bytes of the body: 413
+};
+
+/// Parses one request after the other. Does no input and output: it is given bytes, and tells what they are.
+///
+/// It takes no liberties (RFC 9112, 2.2 and 6.3): lines end in CRLF, no header is continued on the next line, a length is given once
+/// and in digits. Whoever reads the same bytes in another way, as a proxy in front might, could be tricked into seeing other requests.
+/// Cost: each byte is looked at a fixed number of times, however many pieces it comes in; no allocation.
+class request_parser {
+ public:
+  explicit request_parser(const request_limits& limits = {}) noexcept : limits_{limits} {}
+
+  enum class outcome : std::uint8_t {
+    incomplete,  ///< give it the same bytes again, with more behind them
+    complete,    ///< `into` is filled; the next request begins behind its head and body
+    refused,     ///< error() says why; where the next request begins is not known
+  };
+
+  /// `bytes`: all that was received from the end of the request before on.
+  [[nodiscard]] outcome parse(std::string_view bytes, request& into) noexcept;
+
+  [[nodiscard]] status error() const noexcept { return error_; }
+
+  /// Turns to the next request.
+  void reset() noexcept { *this = request_parser{limits_}; }
+
+  /// The most bytes that parse() is given before it says something else than incomplete.
+  [[nodiscard]] std::size_t most_bytes() const noexcept { return limits_.line + limits_.head + 4; }
+
+ private:
+  [[nodiscard]] outcome refuse(status why) noexcept {
+    error_ = why;
+    return outcome::refused;
+  }
+  [[nodiscard]] outcome end_line(std::string_view bytes, std::size_t newline) noexcept;
+  [[nodiscard]] outcome check_rest(std::string_view bytes) noexcept;
+  [[nodiscard]] outcome parse_head(std::string_view bytes, request& into) noexcept;
+
+  request_limits limits_;
+  std::size_t begin_ = 0;       ///< of the request line: an empty line may stand before it
+  std::size_t line_ = 0;        ///< where the line begins that has not ended yet
+  std::size_t searched_ = 0;    ///< up to here there is no end of it
+  std::size_t fields_at_ = 0;   ///< where the header lines begin; 0: the request line has not ended yet
+  std::size_t fields_ = 0;      ///< header lines that have ended
+  status error_ = status::bad_request;
+};
+
+}  // namespace web

@@ -1,0 +1,239 @@
+#include "request_parser.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/seed.h"
+
+namespace web {
+namespace {
+
+using outcome = request_parser::outcome;
+
+struct answer {
+  outcome ended = outcome::incomplete;
+  status error{};
+  request found;
+};
+
+answer parse(std::string_view bytes, const request_limits& limits = {}) {
+  request_parser parser{limits};
+  answer a;
+  a.ended = parser.parse(bytes, a.found);
+  if (a.ended == outcome::refused) a.error = parser.error();
+  return a;
+}
+
+/// 0: complete; 1: incomplete; else the status.
+int code_of(std::string_view bytes, const request_limits& limits = {}) {
+  const answer a = parse(bytes, limits);
+  if (a.ended == outcome::complete) return 0;
+  return a.ended == outcome::incomplete ? 1 : static_cast<int>(a.error);
+}
+
+int code_with(std::string_view fields, std::string_view line = "GET / HTTP/1.1") {
+  return code_of(std::string{line} + "\r\n" + std::string{fields} + "\r\n");
+}
+
+TEST(request_parser, takes_a_usual_request_apart) {
+  const std::string_view bytes =
+      "GET /a%20b?c=d HTTP/1.1\r\nHost: example.org:80\r\nAccept: */*\r\nX-Empty:\r\nX-Spaces: \t a b \t\r\n\r\nGET /next";
+  const answer a = parse(bytes);
+  ASSERT_EQ(a.ended, outcome::complete);
+  EXPECT_EQ(a.found.method, method::get);
+  EXPECT_EQ(a.found.target, "/a%20b?c=d");
+  EXPECT_FALSE(a.found.http_1_0);
+  EXPECT_TRUE(a.found.keep_alive);
+  EXPECT_EQ(a.found.content_length, 0u);
+  EXPECT_EQ(bytes.substr(a.found.head_size), "GET /next");
+  EXPECT_EQ(a.found.field("HOST"), "example.org:80");
+  EXPECT_EQ(a.found.field("x-empty"), "");
+  EXPECT_EQ(a.found.field("x-spaces"), "a b");
+  EXPECT_EQ(a.found.field("x"), std::nullopt);
+}
+
+TEST(request_parser, sees_the_same_in_whatever_pieces_the_bytes_come) {
+  const std::string whole = "\r\nPOST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nConnection: close\r\n\r\n";
+  std::string bytes;
+  request_parser parser;
+  request found;
+  for (const char c : whole) {
+    ASSERT_EQ(parser.parse(bytes, found), outcome::incomplete) << bytes;
+    bytes.push_back(c);
+  }
+  ASSERT_EQ(parser.parse(bytes, found), outcome::complete);
+  EXPECT_EQ(found.method, method::known);
+  EXPECT_EQ(found.content_length, 5u);
+  EXPECT_FALSE(found.keep_alive);
+  EXPECT_EQ(found.head_size, whole.size());
+}
+
+TEST(request_parser, parses_one_request_after_the_other_after_a_reset) {
+  std::string_view bytes = "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nHEAD /2 HTTP/1.0\r\n\r\n";
+  request_parser parser;
+  request found;
+  ASSERT_EQ(parser.parse(bytes, found), outcome::complete);
+  EXPECT_EQ(found.target, "/1");
+  bytes.remove_prefix(found.head_size);
+  parser.reset();
+  ASSERT_EQ(parser.parse(bytes, found), outcome::complete);
+  EXPECT_EQ(found.method, method::head);
+  EXPECT_EQ(found.target, "/2");
+  EXPECT_EQ(found.head_size, bytes.size());
+}
+
+TEST(request_parser, knows_which_methods_there_are) {
+  for (const std::string_view name : {"POST", "PUT", "DELETE", "OPTIONS", "CONNECT", "TRACE", "PATCH"}) {
+    EXPECT_EQ(parse(std::string{name} + " / HTTP/1.1\r\nHost: a\r\n\r\n").found.method, method::known) << name;
+  }
+  for (const std::string_view name : {"get", "BREW", "GETS", "GE", "!#$%&'*+-.^_`|~"}) {
+    EXPECT_EQ(parse(std::string{name} + " / HTTP/1.1\r\nHost: a\r\n\r\n").found.method, method::unknown) << name;
+  }
+}
+
+TEST(request_parser, refuses_a_line_that_is_none) {
+  for (const std::string_view line :
+       {"GET /", "GET", "GET  / HTTP/1.1", "GET / HTTP/1.1 ", "GET / HTTP/1.1 x", " GET / HTTP/1.1", "GET\t/ HTTP/1.1", "GET / HTTP/11",
+        "GET / HTTP/1.", "GET / http/1.1", "GET / HTTP/1.x", "GET / HTTP/x.1", "GET / HTTP/1.10", "GET / FTP/1.1", "G@T / HTTP/1.1",
+        "GET /\x80 HTTP/1.1", "GET /\x01 HTTP/1.1", "GET /a b HTTP/1.1", "GET / HTTP/1.1\r", "/ HTTP/1.1", "{}"}) {
+    EXPECT_EQ(code_with("Host: a\r\n", line), 400) << line;
+  }
+}
+
+TEST(request_parser, speaks_version_1_only) {
+  EXPECT_EQ(code_with("Host: a\r\n", "GET / HTTP/1.2"), 0);
+  EXPECT_EQ(code_with("Host: a\r\n", "GET / HTTP/2.0"), 505);
+  EXPECT_EQ(code_with("Host: a\r\n", "GET / HTTP/0.9"), 505);
+  EXPECT_EQ(code_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 505);
+}
+
+TEST(request_parser, wants_one_host_from_version_1_1_on) {
+  EXPECT_EQ(code_with(""), 400);
+  EXPECT_EQ(code_with("Host: a\r\nhost: a\r\n"), 400);
+  EXPECT_EQ(code_with("", "GET / HTTP/1.0"), 0);
+  EXPECT_EQ(code_with("Host: a\r\nHost: b\r\n", "GET / HTTP/1.0"), 400);
+}
+
+TEST(request_parser, refuses_headers_that_are_none) {
+  for (const std::string_view field :
+       {"X\r\n", ": x\r\n", "X : y\r\n", " X: y\r\n", "X: y\r\n folded\r\n", "X: y\r\n\tfolded: z\r\n", "X: a\rb\r\n", "X: a\x01\r\n",
+        "X\xff: a\r\n", "X: a\x7f\r\n", "X: y\n", "X: a\nY: b\r\n"}) {
+    EXPECT_EQ(code_with("Host: a\r\n" + std::string{field}), 400) << field;
+  }
+  EXPECT_EQ(code_with(std::string{"Host: a\r\nX: a"} + '\0' + "b\r\n"), 400);
+  EXPECT_EQ(code_with("Host: a\r\nX: \xc3\xa4\r\n"), 0);
+}
+
+TEST(request_parser, takes_a_length_in_digits_once) {
+  EXPECT_EQ(parse("GET / HTTP/1.1\r\nHost: a\r\ncontent-LENGTH:  42 \r\n\r\n").found.content_length, 42u);
+  for (const std::string_view value : {"", "-1", "+1", "1,1", "1 1", "0x1", "1.0", "a", "1;"}) {
+    EXPECT_EQ(code_with("Host: a\r\nContent-Length: " + std::string{value} + "\r\n"), 400) << value;
+  }
+  EXPECT_EQ(code_with("Host: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n"), 400);
+}
+
+TEST(request_parser, refuses_a_body_beyond_the_limit) {
+  const std::string host = "Host: a\r\n";
+  EXPECT_EQ(code_with(host + "Content-Length: 1048576\r\n"), 0);
+  EXPECT_EQ(code_with(host + "Content-Length: 1048577\r\n"), 413);
+  EXPECT_EQ(code_with(host + "Content-Length: 18446744073709551617\r\n"), 413);
+  EXPECT_EQ(code_with(host + "Content-Length: 000000000000000000000000000001\r\n"), 0);
+}
+
+TEST(request_parser, does_not_know_transfer_encodings) {
+  EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: chunked\r\n"), 501);
+  EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: identity\r\n"), 501);
+  EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n"), 400);
+}
+
+TEST(request_parser, says_whether_the_connection_goes_on) {
+  const auto goes_on = [](std::string_view version, std::string_view fields) {
+    const answer a = parse("GET / HTTP/" + std::string{version} + "\r\nHost: a\r\n" + std::string{fields} + "\r\n");
+    EXPECT_EQ(a.ended, outcome::complete) << fields;
+    return a.found.keep_alive;
+  };
+  EXPECT_TRUE(goes_on("1.1", ""));
+  EXPECT_TRUE(goes_on("1.1", "Connection: upgrade\r\n"));
+  EXPECT_TRUE(goes_on("1.1", "Connection: closed\r\n"));
+  EXPECT_FALSE(goes_on("1.1", "Connection: CLOSE\r\n"));
+  EXPECT_FALSE(goes_on("1.1", "Connection: a,close , b\r\n"));
+  EXPECT_FALSE(goes_on("1.1", "Connection: keep-alive\r\nConnection: close\r\n"));
+  EXPECT_FALSE(goes_on("1.0", ""));
+  EXPECT_TRUE(goes_on("1.0", "Connection: Keep-Alive\r\n"));
+  EXPECT_FALSE(goes_on("1.0", "Connection: keep-alive, close\r\n"));
+}
+
+TEST(request_parser, knows_who_waits_to_be_told_to_go_on) {
+  EXPECT_TRUE(parse("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-Continue\r\n\r\n").found.expects_continue);
+  EXPECT_FALSE(parse("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n").found.expects_continue);
+  EXPECT_FALSE(parse("POST / HTTP/1.0\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n").found.expects_continue);
+}
+
+TEST(request_parser, limits_the_request_line_whether_it_has_ended_or_not) {
+  const auto line = [](std::size_t size) { return "GET /" + std::string(size - 14, 'a') + " HTTP/1.1"; };
+  EXPECT_EQ(code_of(line(8192) + "\r\nHost: a\r\n\r\n"), 0);
+  EXPECT_EQ(code_of(line(8193) + "\r\nHost: a\r\n\r\n"), 414);
+  EXPECT_EQ(code_of(line(8192)), 1);
+  EXPECT_EQ(code_of(line(8192) + "\r"), 1);
+  EXPECT_EQ(code_of(line(8200)), 414);
+}
+
+TEST(request_parser, limits_the_headers_in_bytes_and_in_number) {
+  const auto with = [](std::size_t fields, std::size_t bytes) {
+    std::string text = "GET / HTTP/1.1\r\nHost: a\r\n";
+    for (std::size_t n = 0; n < fields; ++n) text += "X: " + std::string(bytes, 'x') + "\r\n";
+    return text;
+  };
+  EXPECT_EQ(code_of(with(99, 1) + "\r\n"), 0);
+  EXPECT_EQ(code_of(with(100, 1) + "\r\n"), 431);
+  EXPECT_EQ(code_of(with(100, 1)), 431);
+  EXPECT_EQ(code_of(with(1, 32 * 1024 - 14) + "\r\n"), 0);
+  EXPECT_EQ(code_of(with(1, 32 * 1024) + "\r\n"), 431);
+  EXPECT_EQ(code_of(with(0, 0) + "X: " + std::string(32 * 1024, 'x')), 431);
+}
+
+TEST(request_parser, refuses_another_protocol_at_its_first_byte) {
+  EXPECT_EQ(code_of(std::string_view{"\x16\x03\x01", 3}), 400);
+  EXPECT_EQ(code_of(std::string_view{"\0", 1}), 400);
+  EXPECT_EQ(code_of("\n"), 400);
+  EXPECT_EQ(code_of("\r\n\r\n"), 400);
+  EXPECT_EQ(code_of("\r\n\x80"), 400);
+  EXPECT_EQ(code_of("G"), 1);
+  EXPECT_EQ(code_of("\r"), 1);
+  EXPECT_EQ(code_of("\r\n"), 1);
+}
+
+/// Whatever the bytes, and however they are cut: the outcome is the same, comes within the limits, and what is found lies in the bytes.
+TEST(request_parser, survives_random_bytes) {
+  std::mt19937_64 random{tartan::test::seed()};
+  const std::vector<std::string_view> words{"GET ", "/", " HTTP/1.1", "\r\n", "\r", "\n", "Host: a", "Content-Length: ", "7", ":", " ", "\t",
+                                            "Connection: close", "Transfer-Encoding: chunked", "\r\n\r\n", "x", "%", "\xff", ",", "HTTP/"};
+  for (int round = 0; round < 20'000; ++round) {
+    std::string bytes = random() % 2 == 0 ? "GET / HTTP/1.1\r\nHost: a\r\n" : "";
+    for (std::uint64_t n = random() % 12; n > 0; --n) bytes += words[random() % words.size()];
+    const answer whole = parse(bytes);
+    request_parser parser;
+    request found;
+    outcome ended = outcome::incomplete;
+    for (std::size_t size = 1; size <= bytes.size() && ended == outcome::incomplete; ++size) {
+      ended = parser.parse(std::string_view{bytes}.substr(0, size), found);
+    }
+    if (bytes.empty()) continue;
+    ASSERT_EQ(ended, whole.ended) << bytes;
+    if (ended != outcome::complete) {
+      ASSERT_TRUE(ended == outcome::incomplete || parser.error() == whole.error) << bytes;
+      continue;
+    }
+    ASSERT_EQ(found.head_size, whole.found.head_size);
+    ASSERT_EQ(found.target, whole.found.target);
+    ASSERT_TRUE(bytes.substr(0, found.head_size).ends_with("\r\n\r\n"));
+  }
+}
+
+}  // namespace
+}  // namespace web

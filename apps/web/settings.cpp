@@ -1,0 +1,66 @@
+#include "settings.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+namespace web {
+
+namespace {
+
+/// An option in seconds, or parts of one.
+void add_time(CLI::App& app, const char* name, std::chrono::milliseconds& into, const char* help) {
+  const auto set = [&into](double seconds) { into = std::chrono::milliseconds{static_cast<long>(seconds * 1000)}; };
+  app.add_option_function<double>(name, set, help)
+      ->check(CLI::Range(0.0, 1e6))
+      ->type_name("SECONDS")
+      ->default_str(std::to_string(into.count() / 1000));
+}
+
+void add_options(CLI::App& app, settings& s) {
+  app.add_option("--root", s.root, "The folder to serve")->required()->type_name("DIR");
+  app.add_option("--listen", s.listen, "Where to listen; [::]:80 for IPv6, port 0 for any that is free")
+      ->type_name("ADDR:PORT")
+      ->capture_default_str();
+  app.add_option("--workers", s.workers, "Threads that run events; 0: one for each CPU")
+      ->check(CLI::Range(0u, 1024u))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--max-connections", s.max_connections, "Connections at a time; more wait until one has ended")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N")
+      ->capture_default_str();
+  add_time(app, "--header-timeout", s.times.header, "For the head of a request: then 408");
+  add_time(app, "--idle-timeout", s.times.idle, "For the next request: then the connection is closed");
+  add_time(app, "--write-timeout", s.times.write, "For each 256 KB of a response: then the connection is closed");
+  add_time(app, "--drain-timeout", s.times.drain, "For requests in progress, after SIGINT or SIGTERM");
+  app.add_option("--cache-bytes", s.cache.bytes, "Memory for pages, of each worker")->type_name("BYTES")->capture_default_str();
+  app.add_option("--cache-entries", s.cache.entries, "Pages in memory, of each worker")->type_name("N")->capture_default_str();
+  app.add_option("--largest-page", s.largest_page, "A larger file is not kept in memory, but sent from the disk")
+      ->check(CLI::Range(0, 16 * 1024 * 1024))
+      ->type_name("BYTES")
+      ->capture_default_str();
+  add_time(app, "--recheck", s.recheck, "How long a page is served before the disk is asked whether it has changed");
+}
+
+}  // namespace
+
+command_line read_command_line(int argc, const char* const* argv) {
+  command_line result;
+  CLI::App app{"Serves the files of a folder over HTTP/1.1: GET and HEAD, on all CPUs.\nSIGINT and SIGTERM end it when requests in "
+               "progress are answered; a second one ends it at once.",
+               "tartan-web"};
+  add_options(app, result.what);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    result.serve = false;
+  } catch (const CLI::ParseError& wrong) {
+    std::fprintf(stderr, "tartan-web: %s (see tartan-web --help)\n", wrong.what());
+    result.serve = false;
+    result.exit_status = 2;
+  }
+  return result;
+}
+
+}  // namespace web

@@ -1,0 +1,43 @@
+#pragma once
+/// What the command line says.
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include "page_cache.h"
+#include "request_parser.h"
+
+namespace web {
+
+/// How long the server waits for a client.
+struct time_limits {
+  std::chrono::milliseconds header{10'000};  ///< for the head of a request, from its first byte on: then 408
+  std::chrono::milliseconds idle{60'000};    ///< for a request, and for all of its body: then the connection is closed
+  std::chrono::milliseconds write{60'000};   ///< for taking 256 KB of a response: then the connection is closed
+  std::chrono::milliseconds drain{10'000};   ///< after a signal, for requests in progress
+};
+
+struct settings {
+  std::string root;
+  std::string listen = "127.0.0.1:8080";
+  unsigned workers = 0;  ///< 0: one for each CPU
+  std::size_t max_connections = 10'000;
+  time_limits times;
+  request_limits requests;
+  cache_limits cache;                         ///< of each worker
+  std::size_t largest_page = 64 * 1024;       ///< bytes of a file that is kept in memory; larger ones are sent from the disk
+  std::chrono::milliseconds recheck{1'000};   ///< how long a page is served before the disk is asked whether it has changed
+};
+
+/// Whether to go on, and if not, with which status to end.
+struct command_line {
+  settings what;
+  bool serve = true;
+  int exit_status = 0;
+};
+
+/// Prints the help, or one line that says what is wrong.
+[[nodiscard]] command_line read_command_line(int argc, const char* const* argv);
+
+}  // namespace web

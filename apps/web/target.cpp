@@ -1,0 +1,74 @@
+#include "target.h"
+
+#include <algorithm>
+
+#include "request.h"
+
+namespace web {
+
+namespace {
+
+/// "http://host/path" has to be understood too (RFC 9112, 3.2.2); the host may be any.
+std::string_view without_origin(std::string_view target) noexcept {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (target.size() < scheme.size() || !same_letters(target.substr(0, scheme.size()), scheme)) continue;
+    const std::size_t end = target.find_first_of("/?", scheme.size());
+    if (end == std::string_view::npos || target[end] == '?') return "/";
+    return target.substr(end);
+  }
+  return target;
+}
+
+int digit_of(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+std::optional<status> decode(std::string_view sent, std::string& into) {
+  into.clear();
+  for (std::size_t at = 0; at < sent.size(); ++at) {
+    if (sent[at] != '%') {
+      into.push_back(sent[at]);
+      continue;
+    }
+    if (sent.size() - at < 3) return status::bad_request;
+    const int high = digit_of(sent[at + 1]);
+    const int low = digit_of(sent[at + 2]);
+    if (high < 0 || low < 0 || high + low == 0) return status::bad_request;
+    const char byte = static_cast<char>(high * 16 + low);
+    if (byte == '/') return status::not_found;
+    into.push_back(byte);
+    at += 2;
+  }
+  return std::nullopt;
+}
+
+std::optional<status> check_segments(std::string_view path) noexcept {
+  for (std::size_t at = 1; at <= path.size();) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    const std::string_view segment = path.substr(at, end - at);
+    if (segment == "." || segment == "..") return status::forbidden;
+    if (segment.empty() && end != path.size()) return status::not_found;
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+target_result path_of(std::string_view target, std::string& scratch) {
+  std::string_view sent = without_origin(target);
+  sent = sent.substr(0, sent.find('?'));
+  if (sent.empty() || sent.front() != '/' || sent.find('#') != std::string_view::npos) return {status::bad_request, {}};
+  target_result result{std::nullopt, {sent, sent}};
+  if (sent.find('%') != std::string_view::npos) {
+    result.error = decode(sent, scratch);
+    result.found.path = scratch;
+  }
+  if (!result.error) result.error = check_segments(result.found.path);
+  return result;
+}
+
+}  // namespace web

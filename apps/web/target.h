@@ -1,0 +1,28 @@
+#pragma once
+/// From a request's target to the path of a file.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "status.h"
+
+namespace web {
+
+/// A target that was understood.
+struct target_path {
+  std::string_view path;  ///< decoded; begins with '/'; no segment is empty but the last, and none is "." or ".."
+  std::string_view sent;  ///< the same before it was decoded
+};
+
+/// "/a%20b?query" or "http://host/a%20b": the path, percent-decoded once. `scratch` holds it if there is something to decode.
+///
+/// Errors: 400 for what is no path, or has a zero byte; 403 for "." and "..", which a client resolves before it asks; 404 for an
+/// encoded '/' and for an empty segment: no file has such a name.
+struct target_result {
+  std::optional<status> error;
+  target_path found;
+};
+[[nodiscard]] target_result path_of(std::string_view target, std::string& scratch);
+
+}  // namespace web

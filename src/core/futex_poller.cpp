@@ -44,19 +44,22 @@ std::uint64_t end_of(sleep_limit limit) noexcept {
 void futex_poller::attach(unsigned workers) { seats_ = std::make_unique<seat[]>(workers); }
 
 void futex_poller::take_source(readiness_source& source) noexcept {
-  source_.store(&source, std::memory_order_release);  // pairs with approach and harvest
+  source_.store(&source, std::memory_order_release);  // pairs with source()
 }
 
-void futex_poller::approach(unsigned worker) noexcept {
-  seats_[worker].in = source_.load(std::memory_order_acquire);  // pairs with take_source
+void futex_poller::approach(unsigned worker, bool beside) noexcept {
+  // relaxed: known-seat: ordered by the token
+  seats_[worker].in.store(beside ? nullptr : source(), std::memory_order_relaxed);
 }
+
+bool futex_poller::is_seated(unsigned worker) const noexcept { return seats_[worker].in.load(std::memory_order_relaxed) == source(); }
 
 std::uint64_t futex_poller::now_ns() noexcept {
   return real_now_ns();
 }
 
 slept futex_poller::sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept {
-  readiness_source* const in = seats_[worker].in;
+  readiness_source* const in = seats_[worker].in.load(std::memory_order_relaxed);
   if (in == nullptr) return sleep_by_futex(token, limit);
   const std::uint64_t end_ns = end_of(limit);
   while (token.load(std::memory_order_acquire) == token_asleep) {  // pairs with the waker's claim
@@ -70,7 +73,7 @@ slept futex_poller::sleep(unsigned worker, wake_token& token, sleep_limit limit)
       case readiness_source::ended_by::call:
         return slept::called;
       case readiness_source::ended_by::readiness:
-        return slept::alone;
+        return slept::ready;
       case readiness_source::ended_by::time:
         break;
     }
@@ -95,7 +98,8 @@ slept futex_poller::sleep_by_futex(wake_token& token, sleep_limit limit) noexcep
 }
 
 void futex_poller::wake(unsigned worker, wake_token& token) noexcept {
-  if (readiness_source* const in = seats_[worker].in) return in->call();  // known-seat
+  // relaxed: known-seat: the caller's claim has acquired it
+  if (readiness_source* const in = seats_[worker].in.load(std::memory_order_relaxed)) return in->call();
   const int errno_before = errno;  // a signal handler's caller may be about to read it
   if (::syscall(SYS_futex, word_of(token), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0) < 0) {
     futex_failed("FUTEX_WAKE", errno);
@@ -104,16 +108,36 @@ void futex_poller::wake(unsigned worker, wake_token& token) noexcept {
 }
 
 void futex_poller::call_again() noexcept {
-  if (readiness_source* const source = source_.load(std::memory_order_acquire)) source->call();  // pairs with take_source
+  if (readiness_source* const from = source()) from->call();
 }
 
 void futex_poller::deliver(unsigned worker) noexcept {
-  if (readiness_source* const in = seats_[worker].in) in->deliver(worker);
+  if (readiness_source* const in = seats_[worker].in.load(std::memory_order_relaxed)) in->deliver(worker);
+}
+
+bool futex_poller::set_aside(unsigned worker) noexcept {
+  readiness_source* const in = seats_[worker].in.load(std::memory_order_relaxed);
+  return in != nullptr && in->set_aside(worker);
+}
+
+bool futex_poller::has_aside() const noexcept {
+  const readiness_source* const from = source();
+  return from != nullptr && from->has_aside();
 }
 
 bool futex_poller::harvest(unsigned worker) noexcept {
-  readiness_source* const source = source_.load(std::memory_order_acquire);  // pairs with take_source
-  return source != nullptr && source->harvest(worker);
+  readiness_source* const from = source();
+  return from != nullptr && from->harvest(worker);
+}
+
+bool futex_poller::took_call(unsigned worker) noexcept {
+  readiness_source* const from = source();
+  return from != nullptr && from->took_call(worker);
+}
+
+int futex_poller::descriptor() const noexcept {
+  const readiness_source* const from = source();
+  return from != nullptr ? from->descriptor() : -1;
 }
 
 }  // namespace tartan::detail

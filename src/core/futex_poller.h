@@ -10,29 +10,39 @@ namespace tartan::detail {
 
 /// CLOCK_MONOTONIC and FUTEX_WAIT on the worker's own token; once there are descriptors, a wait for their readiness instead.
 ///
-/// A worker chooses its seat before it says that it sleeps, so that whoever claims it knows where to wake it (known-seat).
+/// A worker chooses its seat before it says that it sleeps, so that whoever claims it knows where to wake it (known-seat), and
+/// looks after that whether it would still choose the same.
 /// Cost: a sleep that ends by a wake-up takes some 17 us, the waker pays 2.3 us; a token that changed before costs one system call.
 class futex_poller final : public poller {
  public:
   void attach(unsigned workers) override;
   [[nodiscard]] std::uint64_t now_ns() noexcept override;
-  void approach(unsigned worker) noexcept override;
+  void approach(unsigned worker, bool beside) noexcept override;
+  [[nodiscard]] bool is_seated(unsigned worker) const noexcept override;
   slept sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept override;
   void wake(unsigned worker, wake_token& token) noexcept override;
   void call_again() noexcept override;
   void deliver(unsigned worker) noexcept override;
+  bool set_aside(unsigned worker) noexcept override;
+  [[nodiscard]] bool has_aside() const noexcept override;
   bool harvest(unsigned worker) noexcept override;
+  [[nodiscard]] bool took_call(unsigned worker) noexcept override;
+  [[nodiscard]] bool finds_in_sleep() const noexcept override { return true; }
+  [[nodiscard]] int descriptor() const noexcept override;
   [[nodiscard]] bool takes_source() const noexcept override { return true; }
   void take_source(readiness_source& source) noexcept override;
 
  private:
   slept sleep_by_futex(wake_token& token, sleep_limit limit) noexcept;
 
-  /// Release by take_source; pairs with approach and harvest.
+  [[nodiscard]] readiness_source* source() const noexcept { return source_.load(std::memory_order_acquire); }  // pairs with take_source
+
+  /// Release by take_source; pairs with source().
   real_memory::atomic<readiness_source*> source_{nullptr};
-  /// Where each worker sleeps; null: on its token. Its own, and of who has claimed it asleep: ordered by the token.
+  /// Where each worker sleeps; null: on its token. Written by the worker before it says that it sleeps, read by who has claimed it after
+  /// that: ordered by the token, but one who was slow may read it when the worker has come by itself and goes to sleep again.
   struct alignas(64) seat {
-    readiness_source* in = nullptr;
+    real_memory::atomic<readiness_source*> in{nullptr};
   };
   std::unique_ptr<seat[]> seats_;
 };

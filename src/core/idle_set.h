@@ -52,11 +52,17 @@ class idle_set {
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }
   [[nodiscard]] token& token_of(unsigned worker) noexcept { return sleepers_[worker].state; }
 
-  /// For posters, after publishing. covered: pairs with the heavy barrier of a worker that goes to rest.
+  /// For posters, after publishing. covered: pairs with the barrier of a worker that goes to rest.
   [[nodiscard]] idle_view view_after_publish() const noexcept {
-    Memory::light_barrier();  // covered: pairs with the heavy barriers of rest and end_search
+    if (workers_ == 1) {
+      Memory::full_barrier();  // covered: pairs with the full barrier of rest
+    } else {
+      Memory::light_barrier();  // covered: pairs with the heavy barriers of rest and end_search
+    }
     return view();
   }
+  /// The same for a worker of this runtime: if it is the only one, who could go to rest is the caller.
+  [[nodiscard]] idle_view view_by_worker() const noexcept { return workers_ == 1 ? view() : view_after_publish(); }
   [[nodiscard]] idle_view view() const noexcept { return {word_.load(std::memory_order_relaxed)}; }
   /// For who concludes from it that all sleep: before and after a look at all sources, and both must be the same.
   [[nodiscard]] idle_view view_and_fence() const noexcept {
@@ -76,17 +82,24 @@ class idle_set {
   /// has been passed), and another worker woken if there is more.
   [[nodiscard]] bool end_search() noexcept {
     const idle_view before{word_.fetch_sub(idle_view::one_searching, std::memory_order_acq_rel)};
-    if (before.searching_or_owed() > 1) return false;
+    if (before.searching_or_owed() > 1 || workers_ == 1) return false;
     Memory::heavy_barrier();  // covered: pairs with the light barrier of posters that left their work to a searcher
     return true;
   }
 
-  /// searching -> asleep. After it, every source is to be looked at before sleeping (a heavy barrier has been passed).
+  /// searching -> asleep. After it, every source is to be looked at before sleeping (a barrier has been passed).
+  ///
+  /// Cost: a heavy barrier is a system call, which a server with one worker would pay for each request: there only foreign threads
+  /// post to who sleeps, and both sides pass a fence.
   void rest(unsigned worker) noexcept {
     word_.fetch_add(idle_view::one_sleeping - idle_view::one_searching, std::memory_order_acq_rel);
     // release: what this worker did; pairs with the acquire of a claim
     sleepers_[worker].state.store(asleep, std::memory_order_release);
-    Memory::heavy_barrier();  // covered: pairs with the light barrier of posters that saw nobody asleep
+    if (workers_ == 1) {
+      Memory::full_barrier();  // covered: pairs with the full barrier of posters that saw it awake
+    } else {
+      Memory::heavy_barrier();  // covered: pairs with the light barrier of posters that saw nobody asleep
+    }
   }
 
   /// asleep -> searching, by the worker itself: woken, or found something, or its time is up. Its own step in any case, so that it
@@ -100,16 +113,20 @@ class idle_set {
     return claimed;
   }
 
-  /// By a worker that is awake and counted as searching, and will look at every source before it rests: takes the place of one that was
-  /// woken and has not noticed, which sleeps on. Gives whether it has.
-  [[nodiscard]] bool stand_in(unsigned worker) noexcept {
-    std::uint32_t expected = woken;
-    // acq_rel: as the claim that it undoes
-    if (!sleepers_[worker].state.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel, std::memory_order_relaxed)) {
-      return false;
+  /// By a worker that is awake, and that was reached by a call that may have been meant for any sleeper. `stands_in`: it is counted as
+  /// searching, will look at every source before it rests, and was not claimed itself; then it takes the place of one that was woken
+  /// and has not noticed, which sleeps on. Gives somebody who is still to be called, or nobody (called-until-come).
+  [[nodiscard]] unsigned answer_call(unsigned worker, bool stands_in) noexcept {
+    unsigned left = nobody;
+    for (unsigned n = 0; n < workers_; ++n) {
+      if (n == worker || !is_claimed(n)) continue;
+      if (stands_in && stand_in(n)) {
+        stands_in = false;
+      } else if (is_claimed(n)) {
+        left = n;
+      }
     }
-    word_.fetch_sub(idle_view::one_searching, std::memory_order_acq_rel);
-    return true;
+    return left;
   }
   /// Whether somebody has claimed this worker, which has not noticed yet.
   [[nodiscard]] bool is_claimed(unsigned worker) const noexcept {
@@ -122,15 +139,28 @@ class idle_set {
     return sleepers_[worker].state.load(std::memory_order_acquire) == asleep;
   }
 
-  /// Claims this worker, which will be searching. Gives whether the caller must end its sleep.
-  [[nodiscard]] bool claim(unsigned worker, std::uint32_t as = summoned) noexcept {
+  /// Claims this worker, which will be searching; it or who stands in for it. Gives whether the caller must end its sleep.
+  [[nodiscard]] bool claim(unsigned worker) noexcept {
     std::uint32_t expected = asleep;
-    // acquire: pairs with rest; release: pairs with cancel
-    if (!sleepers_[worker].state.compare_exchange_strong(expected, as, std::memory_order_acq_rel, std::memory_order_relaxed)) {
-      return false;
+    return claim_as(woken, worker, expected);
+  }
+
+  /// The same for what only this worker can do: nobody stands in for it (come-yourself). If it was woken already, whoever did that
+  /// calls it: then the caller need not.
+  [[nodiscard]] bool summon(unsigned worker) noexcept {
+    std::uint32_t seen = sleepers_[worker].state.load(std::memory_order_relaxed);
+    for (;;) {
+      if (seen == asleep) {
+        if (claim_as(summoned, worker, seen)) return true;
+      } else if (seen == woken) {
+        // come-yourself: acq_rel, as a claim; the search is counted already
+        if (sleepers_[worker].state.compare_exchange_strong(seen, summoned, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+          return false;
+        }
+      } else {
+        return false;  // awake: it looks before it sleeps; summoned: it comes
+      }
     }
-    word_.fetch_add(idle_view::one_searching, std::memory_order_acq_rel);  // one-waker: others leave their work to it
-    return true;
   }
 
   /// Claims some sleeping worker unless somebody searches already. Gives its number, or nobody.
@@ -138,7 +168,7 @@ class idle_set {
     const idle_view seen = view();
     if (seen.sleeping() == 0 || seen.searching() != 0 || seen.paused()) return nobody;
     for (unsigned n = 0; n < workers_; ++n) {
-      if (sleepers_[n].state.load(std::memory_order_relaxed) == asleep && claim(n, woken)) return n;
+      if (sleepers_[n].state.load(std::memory_order_relaxed) == asleep && claim(n)) return n;
     }
     return nobody;  // who is counted but has no token yet looks after it has; who was claimed by others looks when it wakes
   }
@@ -180,6 +210,25 @@ class idle_set {
   }
 
  private:
+  [[nodiscard]] bool claim_as(std::uint32_t how, unsigned worker, std::uint32_t& expected) noexcept {
+    // acquire: pairs with rest; release: pairs with cancel
+    if (!sleepers_[worker].state.compare_exchange_strong(expected, how, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+      return false;
+    }
+    word_.fetch_add(idle_view::one_searching, std::memory_order_acq_rel);  // one-waker: others leave their work to it
+    return true;
+  }
+
+  [[nodiscard]] bool stand_in(unsigned worker) noexcept {
+    std::uint32_t expected = woken;
+    // acq_rel: as the claim that it undoes
+    if (!sleepers_[worker].state.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+      return false;
+    }
+    word_.fetch_sub(idle_view::one_searching, std::memory_order_acq_rel);
+    return true;
+  }
+
   struct alignas(64) sleeper {
     /// Release when it is stored as asleep, or claimed: what its writer did before; pairs with the acquire of who claims, or wakes up.
     token state{awake, "token"};

@@ -144,6 +144,7 @@ void lifecycle::work(until what, std::uint64_t limit_ns) {
   if (rt_.stopping() && !draining_.load(std::memory_order_relaxed)) run_.fetch_or(finished, std::memory_order_acq_rel);
   leave_.store(false, std::memory_order_release);
   idle_.resume();
+  seat_sleepers();
   idle_.search();
   w.searching = true;
   w.credits = 0;
@@ -175,9 +176,7 @@ void lifecycle::end() noexcept {
   terminate_.store(true, std::memory_order_release);
   leave_.store(true, std::memory_order_release);
   real_memory::full_barrier();
-  for (unsigned n = 1; n < workers_.size(); ++n) {
-    if (idle_.claim(n)) rt_.clock().wake(n, idle_.token_of(n));
-  }
+  for (unsigned n = 1; n < workers_.size(); ++n) summon(n, nullptr);
   for (std::thread& t : threads_) t.join();
   threads_.clear();
   if (fork_guard_ != nullptr && rt_.settings().on_worker_stop) rt_.settings().on_worker_stop(0);
@@ -227,7 +226,7 @@ void lifecycle::stop() noexcept {
   if (draining_.load(std::memory_order_acquire)) return;
   run_.fetch_or(finished, std::memory_order_acq_rel);
   real_memory::full_barrier();
-  if (idle_.claim(0)) rt_.clock().wake(0, idle_.token_of(0));
+  summon(0, nullptr);
 }
 
 /// Occupied by the caller, all other workers paused.
@@ -241,6 +240,7 @@ drained lifecycle::finish_off(std::uint64_t within_ns) {
   }
   const std::size_t jobs_dropped = await_blocking(within_ns);
   over_.store(true, std::memory_order_release);
+  hide_source_outside();
   rt_.guests().pass();  // what was admitted before has arrived; the next one sees that it is over
   drained outcome;
   outcome.destroyed = jobs_dropped + destroy_rest();

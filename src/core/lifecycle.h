@@ -70,9 +70,14 @@ class lifecycle {
 
   /// Looks at the clock, at timers and outside, without waiting. Gives whether anything was posted.
   bool look(worker& w) noexcept;
+  /// The same for a worker that will rest at once if there is nothing: what its sleep would find is left to that.
+  bool look_before_rest(worker& w) noexcept;
   static constexpr int events_between_looks = 64;
   /// Operations that may complete at once in one event (contract 12).
   static constexpr std::uint32_t inline_completions = 64;
+
+  /// Whether there are descriptors, so that idle workers sleep where readiness wakes them.
+  [[nodiscard]] bool watches_outside() const noexcept;
 
   /// Whether this worker is only to do what is ready now, in run_for(0).
   [[nodiscard]] bool hurried(const worker& w) const noexcept {
@@ -81,8 +86,10 @@ class lifecycle {
 
   /// Wakes some sleeper unless somebody searches. Cost: a system call.
   void wake_any(worker* from) noexcept;
-  /// Wakes this one, if it sleeps.
+  /// Wakes this one, if it sleeps; or somebody in its stead, who will look everywhere.
   void wake(unsigned index, worker* from) noexcept;
+  /// Wakes this one and no other, if it sleeps: for what only it can do. Async-signal-safe.
+  void summon(unsigned index, worker* from) noexcept;
   /// A post while nobody runs: shows at the embedding descriptor.
   void posted_outside(idle_view seen) noexcept;
 
@@ -90,7 +97,7 @@ class lifecycle {
   /// At the end of a turn with more to do: makes sure of the timers that the turn's events have set in their own color.
   void publish_deferred(worker& w) noexcept;
 
-  /// The poller has got a source of readiness: workers that sleep go to sleep in it.
+  /// The poller has got a source of readiness: workers that sleep go to sleep in it. Threads: any.
   void source_changed() noexcept;
 
   /// Something that run_until_idle waits for has ended.
@@ -118,7 +125,12 @@ class lifecycle {
   [[nodiscard]] std::uint64_t next_timer() const noexcept;
   [[nodiscard]] std::uint64_t sleep_until(const worker& w) noexcept;
   void sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept;
-  void pass_on_call(const worker& w, bool answered) noexcept;
+  void pass_on_call(worker& w, bool stands_in) noexcept;
+  [[nodiscard]] bool waits_for_called(worker& w) noexcept;
+  bool harvest(worker& w) noexcept;
+  bool look_at_timers() noexcept;
+  void set_aside(worker& w) noexcept;
+  void seat_sleepers() noexcept;
   void secure_timer(std::uint64_t deadline_ns, worker* from) noexcept;
   void bind(const worker& w) noexcept;
   void cancel_waits() noexcept;
@@ -127,6 +139,8 @@ class lifecycle {
   drained finish_off(std::uint64_t within_ns);
   std::size_t destroy_rest() noexcept;
   void show_outside() noexcept;
+  void show_source_outside() noexcept;
+  void hide_source_outside() noexcept;
 
   runtime_state& rt_;
   idle idle_;

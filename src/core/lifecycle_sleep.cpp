@@ -1,6 +1,7 @@
 /// How a worker searches, sleeps and is woken; docs/design/idle-set.md.
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "core/fork_guard.h"
@@ -46,7 +47,27 @@ std::uint64_t lifecycle::next_timer() const noexcept {
 
 bool lifecycle::look(worker& w) noexcept {
   // Outside first: a test's clock may move until this worker is seen to be awake.
-  bool posted = rt_.clock().harvest(w.index);
+  const bool posted = harvest(w);
+  return look_at_timers() || posted;
+}
+
+bool lifecycle::watches_outside() const noexcept { return rt_.clock().descriptor() >= 0; }
+
+bool lifecycle::look_before_rest(worker& w) noexcept {
+  if (hurried(w) || !rt_.clock().finds_in_sleep()) return look(w);
+  return look_at_timers();
+}
+
+/// What is ready outside; and a call to a sleeper, that this worker has taken instead.
+bool lifecycle::harvest(worker& w) noexcept {
+  if (waits_for_called(w)) return false;
+  const bool posted = rt_.clock().harvest(w.index);
+  if (rt_.clock().took_call(w.index)) pass_on_call(w, w.searching);
+  return posted;
+}
+
+bool lifecycle::look_at_timers() noexcept {
+  bool posted = false;
   if (clockwork* const timers = rt_.timers(); timers != nullptr && timers->next_ns() != never_ns) {
     const std::uint64_t now = rt_.now_ns();
     if (timers->next_ns() < now) posted = timers->expire(now) || posted;
@@ -64,10 +85,12 @@ void lifecycle::rest(worker& w) noexcept {
     run_.fetch_or(finished, std::memory_order_acq_rel);
     return;
   }
+  if (waits_for_called(w)) return std::this_thread::yield();  // called-until-come
   const std::uint64_t this_run = run_.load(std::memory_order_acquire);
   idle_.set_wake_at(w.index, never_ns);
   w.deferred_deadline = never_ns;
-  rt_.clock().approach(w.index);
+  w.beside = w.beside && leaving(w);
+  rt_.clock().approach(w.index, w.beside);
   // A watcher says so before it rests: posters would wake it while it passes the barrier, which takes 10 us in a virtual machine.
   if (rt_.policy().sources(w) == work_seen::declined) w.watch_left = watch_rests;
   bool watch = w.watch_left != 0 && idle_.start_watch();
@@ -80,7 +103,8 @@ void lifecycle::rest(worker& w) noexcept {
   if (!leaving(w)) {
     const work_seen seen = rt_.policy().sources(w);
     until_ns = sleep_until(w);
-    if (seen == work_seen::found || until_ns <= rt_.now_ns()) {
+    const bool misplaced = !rt_.clock().is_seated(w.index);  // known-seat: asked after it has said that it sleeps
+    if (seen == work_seen::found || misplaced || (until_ns != never_ns && until_ns <= rt_.now_ns())) {
       if (watch) idle_.end_watch();
       idle_.cancel(w.index);
       return;
@@ -106,7 +130,7 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
   for (;;) {
     if (terminate_.load(std::memory_order_acquire) || (w.index == 0 && leaving(w))) break;
     ended = rt_.clock().sleep(w.index, token, limit);
-    if (ended == slept::called) break;
+    if (ended != slept::alone) break;
     // acquire: pairs with the waker's claim
     if (token.load(std::memory_order_acquire) != token_asleep || !idle_.view().paused()) break;
     // Nobody's time runs out while the runtime is paused; but then nobody may count on this worker either.
@@ -120,27 +144,53 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
   const bool claimed = idle_.cancel(w.index);
   idle_.set_wake_at(w.index, never_ns);
   if (stalls_ != nullptr) stalls_->notice_awake();
-  if (ended == slept::called) pass_on_call(w, claimed);
+  if (ended == slept::called) pass_on_call(w, !claimed);
+  if (leaving(w)) return set_aside(w);
   rt_.clock().deliver(w.index);
+  w.credits = events_between_looks;
 }
 
-/// Called out of a sleep among others, where the kernel picks who wakes: takes the place of whoever was meant, if he need not come
-/// himself, and calls again if more than one was.
-void lifecycle::pass_on_call(const worker& w, bool answered) noexcept {
-  bool again = false;
-  for (unsigned n = 0; n < workers_.size(); ++n) {
-    if (n == w.index || !idle_.is_claimed(n)) continue;
-    if (!answered && idle_.stand_in(n)) {
-      answered = true;
-    } else if (idle_.is_claimed(n)) {
-      again = true;
-    }
-  }
-  if (again) rt_.clock().call_again();
+/// Nobody may post now: what this worker has taken is for the next run. It takes no more, so that the embedding program sees the rest.
+void lifecycle::set_aside(worker& w) noexcept {
+  if (!rt_.clock().set_aside(w.index)) return;
+  w.beside = w.index != 0;
+  // acquire: pairs with descriptor()
+  if (outside_descriptor* const outside = outside_open_.load(std::memory_order_acquire)) outside->signal();
+}
+
+/// A call among sleepers, where the kernel picks who wakes, has reached this worker.
+void lifecycle::pass_on_call(worker& w, bool stands_in) noexcept {
+  const unsigned left = idle_.answer_call(w.index, stands_in);
+  if (left == idle::nobody) return;
+  w.called_again = left;
+  rt_.clock().call_again();
+}
+
+/// called-until-come: who has passed a call on stays out of its way, awake and without taking it again, until it has reached somebody
+/// else; or it might go round for ever among those who were not meant.
+bool lifecycle::waits_for_called(worker& w) noexcept {
+  if (w.called_again == idle::nobody) return false;
+  if (idle_.is_claimed(w.called_again)) return true;
+  w.called_again = idle::nobody;
+  return false;
 }
 
 void lifecycle::source_changed() noexcept {
-  for (unsigned n = 0; n < workers_.size(); ++n) wake(n, nullptr);
+  real_memory::full_barrier();  // against descriptor(): one of both sees the other's
+  show_source_outside();
+  seat_sleepers();
+}
+
+/// Those that sleep where nothing would wake them for what becomes ready lie down again elsewhere.
+void lifecycle::seat_sleepers() noexcept {
+  if (workers_.size() == 1) {
+    real_memory::full_barrier();  // known-seat: pairs with the barrier of rest
+  } else {
+    real_memory::light_barrier();  // known-seat: pairs with the barrier of rest
+  }
+  for (unsigned n = 0; n < workers_.size(); ++n) {
+    if (idle_.is_asleep(n) && !rt_.clock().is_seated(n)) summon(n, nullptr);
+  }
 }
 
 /// When this sleeper has to be awake by itself: for the next timer, unless another sleeper will be; for run_for's end.
@@ -168,7 +218,7 @@ bool lifecycle::quiescent() noexcept {
 void lifecycle::finish(std::uint64_t seen) noexcept {
   // acq_rel: what was found to be done; pairs with leaving()
   if (!run_.compare_exchange_strong(seen, seen | finished, std::memory_order_acq_rel, std::memory_order_relaxed)) return;
-  if (idle_.claim(0)) rt_.clock().wake(0, idle_.token_of(0));
+  summon(0, nullptr);
 }
 
 void lifecycle::reconsider() noexcept {
@@ -188,6 +238,12 @@ void lifecycle::wake(unsigned index, worker* from) noexcept {
   if (from != nullptr) from->wakes.add();
 }
 
+void lifecycle::summon(unsigned index, worker* from) noexcept {
+  if (!idle_.summon(index)) return;
+  rt_.clock().wake(index, idle_.token_of(index));
+  if (from != nullptr) from->wakes.add();
+}
+
 void lifecycle::posted_outside(idle_view seen) noexcept {
   if (seen.forked()) used_after_fork();
   // acquire: pairs with descriptor()
@@ -200,8 +256,20 @@ void lifecycle::show_outside() noexcept {
   if (outside == nullptr) return;
   outside->clear();
   outside->arm_timer(next_timer());
-  real_memory::full_barrier();  // against a post that signalled before the clear
-  if (rt_.policy().any_left()) outside->signal();
+  real_memory::heavy_barrier();  // against a post that signalled before the clear, or that saw the runtime run
+  if (rt_.policy().any_left() || rt_.clock().has_aside()) outside->signal();
+}
+
+/// An embedding program's loop waits for what the runtime's descriptors wait for.
+void lifecycle::show_source_outside() noexcept {
+  outside_descriptor* const outside = outside_open_.load(std::memory_order_acquire);
+  if (const int source = rt_.clock().descriptor(); outside != nullptr && source >= 0) outside->watch(source);
+}
+
+/// The runtime is over: nobody will ever take what becomes ready.
+void lifecycle::hide_source_outside() noexcept {
+  outside_descriptor* const outside = outside_open_.load(std::memory_order_acquire);
+  if (const int source = rt_.clock().descriptor(); outside != nullptr && source >= 0) outside->forget(source);
 }
 
 int lifecycle::descriptor() {
@@ -209,6 +277,8 @@ int lifecycle::descriptor() {
     outside_ = std::make_unique<outside_descriptor>();
     (void)outside_->get();
     outside_open_.store(outside_.get(), std::memory_order_release);
+    real_memory::full_barrier();  // against source_changed()
+    if (!over()) show_source_outside();
     show_outside();
   }
   return outside_->get();
@@ -231,7 +301,7 @@ void lifecycle::publish_deferred(worker& w) noexcept {
 
 /// Makes sure that a worker will be awake for a timer in time, if one sleeps now.
 void lifecycle::secure_timer(std::uint64_t deadline_ns, worker* from) noexcept {
-  const idle_view seen = idle_.view_after_publish();
+  const idle_view seen = from != nullptr ? idle_.view_by_worker() : idle_.view_after_publish();
   if (seen.quiet()) return;
   if (seen.paused() || seen.forked()) {
     posted_outside(seen);

@@ -128,7 +128,7 @@ TEST(lifecycle, a_runtime_that_has_not_run_may_be_used_in_a_child_of_fork) {
 class impatient_poller final : public detail::poller {
  public:
   void attach(unsigned workers) override { real_.attach(workers); }
-  void approach(unsigned worker) noexcept override { real_.approach(worker); }
+  void approach(unsigned worker, bool beside) noexcept override { real_.approach(worker, beside); }
   std::uint64_t now_ns() noexcept override { return real_.now_ns(); }
   detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
     if (worker != 0 && limit.at_most_ns != detail::never_ns && !time_is_up) {

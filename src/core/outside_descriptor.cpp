@@ -136,6 +136,19 @@ void outside_descriptor::arm_timer_earlier(std::uint64_t deadline_ns) noexcept {
   if (timer_ >= 0) set_timer(deadline_ns);
 }
 
+void outside_descriptor::watch(int descriptor) noexcept {
+  const std::lock_guard held{lock_};
+  epoll_event interest{};
+  interest.events = EPOLLIN;
+  if (calls_.epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &interest) != 0 && errno != EEXIST) lost("epoll_ctl", errno);
+}
+
+void outside_descriptor::forget(int descriptor) noexcept {
+  const std::lock_guard held{lock_};
+  epoll_event unused{};
+  if (calls_.epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, &unused) != 0 && errno != ENOENT) lost("epoll_ctl", errno);
+}
+
 /// Under the lock.
 void outside_descriptor::set_timer(std::uint64_t deadline_ns) noexcept {
   constexpr std::uint64_t second = 1'000'000'000;

@@ -57,6 +57,10 @@ class outside_descriptor {
   /// The same, unless it is armed for an earlier time already: for timers set while nobody runs the runtime.
   void arm_timer_earlier(std::uint64_t deadline_ns) noexcept;
 
+  /// Makes it readable also while this descriptor is, until forget(). Threads: any, after get(). Twice is the same as once.
+  void watch(int descriptor) noexcept;
+  void forget(int descriptor) noexcept;
+
  private:
   void make();
   void set_timer(std::uint64_t deadline_ns) noexcept;

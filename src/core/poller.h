@@ -25,7 +25,8 @@ struct sleep_limit {
 
 /// What ended a sleep.
 enum class slept : std::uint8_t {
-  alone,   ///< its token was changed, or time or readiness ended it
+  alone,   ///< its token was changed, or time ended it
+  ready,   ///< something is ready, and is kept for deliver() or set_aside()
   called,  ///< a wake-up that may have been meant for any sleeper
 };
 
@@ -48,8 +49,10 @@ class poller {
   /// Monotonic; the same on all threads.
   [[nodiscard]] virtual std::uint64_t now_ns() noexcept = 0;
 
-  /// The worker is about to say that it sleeps.
-  virtual void approach(unsigned /*worker*/) noexcept {}
+  /// The worker is about to say that it sleeps: chooses where. `beside`: where no readiness will wake it.
+  virtual void approach(unsigned /*worker*/, bool /*beside*/) noexcept {}
+  /// Whether readiness would wake it there, if any comes here. Threads: any; about a worker that has said that it sleeps.
+  [[nodiscard]] virtual bool is_seated(unsigned /*worker*/) const noexcept { return true; }
 
   /// Blocks while the token is `token_asleep`, at most as long as the limit says. May return early for no reason.
   virtual slept sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept = 0;
@@ -62,9 +65,19 @@ class poller {
 
   /// Posts the readiness that has ended this worker's sleep, now that it is seen to be awake.
   virtual void deliver(unsigned /*worker*/) noexcept {}
+  /// Or leaves it to the next harvest, whoever's. Gives whether there was any.
+  virtual bool set_aside(unsigned /*worker*/) noexcept { return false; }
+  /// Threads: any.
+  [[nodiscard]] virtual bool has_aside() const noexcept { return false; }
 
   /// Looks, without waiting, whether something outside is ready, and posts it. Gives whether anything was.
   virtual bool harvest(unsigned worker) noexcept = 0;
+  /// Whether that has taken a call that was to end a sleep; forgets it.
+  [[nodiscard]] virtual bool took_call(unsigned /*worker*/) noexcept { return false; }
+  /// Whether a sleep ends at once for whatever a harvest would give.
+  [[nodiscard]] virtual bool finds_in_sleep() const noexcept { return false; }
+  /// A descriptor that is readable while something is ready that no worker has taken; -1: none.
+  [[nodiscard]] virtual int descriptor() const noexcept { return -1; }
 
   /// The sockets of this poller's world; null: it has none, and those of the kernel are used.
   [[nodiscard]] virtual io_system* sockets() noexcept { return nullptr; }

@@ -31,7 +31,7 @@ class readiness {
       if (generation_in(word) != generation) return false;
       const bool post = (word & queued) == 0 && is_awaited(word, bits);
       const std::uint64_t next = word | bits | (post ? queued : 0);
-      if (next == word) return false;
+      // Written also if it changes nothing (no-edge-lost): who clears the bits then has seen what came with this edge.
       // release: pairs with take and arm; acquire: pairs with reopen
       if (word_.compare_exchange_weak(word, next, std::memory_order_acq_rel, std::memory_order_acquire)) return post;
     }

@@ -19,12 +19,12 @@ io_service& make_world(runtime_state& rt) {
   }
   if (!rt.clock().takes_source()) throw std::system_error{ENOTSUP, std::system_category(), "options::poller has no sockets"};
   auto kernel = std::make_unique<epoll_system>(rt.workers());
-  epoll_system& source = *kernel;
-  auto made = std::make_unique<io_service>(rt, source, std::move(kernel));
+  epoll_system& sockets = *kernel;
+  auto made = std::make_unique<io_service>(rt, sockets, std::move(kernel));
   const descriptors* const ours = made.get();
   descriptors& there = rt.plug_in(std::move(made));
   if (&there == ours) {
-    rt.clock().take_source(source);
+    rt.clock().take_source(sockets.source());
     rt.life().source_changed();
   }
   return static_cast<io_service&>(there);

@@ -53,8 +53,8 @@ class pinned_home {
 
  private:
   void wake_owner() {
-    if (idle_.view_after_publish().quiet() || !idle_.is_asleep(0)) return;
-    if (idle_.claim(0)) alarm_.signal();
+    if (idle_.view_after_publish().quiet()) return;
+    if (idle_.summon(0)) alarm_.signal();
   }
 
   policy s_;

@@ -53,16 +53,16 @@ class sleepers {
   /// As default_policy::after_link, from outside.
   void after_link(unsigned owner) {
     const idle_view seen = idle.view_after_publish();
-    if (seen.quiet() || seen.paused()) return;
+    if (seen.quiet() || seen.paused() || seen.searching() != 0) return;
     if (idle.is_asleep(owner)) {
-      if (seen.searching() == 0) wake(owner);
-    } else if (!seen.watching() && seen.searching() == 0) {
+      wake(owner);
+    } else if (!seen.watching()) {
       wake_any();
     }
   }
   /// As default_policy::after_local: the event that made another color runnable goes on.
   void after_local() {
-    const idle_view seen = idle.view_after_publish();
+    const idle_view seen = idle.view_by_worker();
     if (seen.quiet() || seen.searching() != 0 || seen.watching()) return;
     wake_any();
   }

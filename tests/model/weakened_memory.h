@@ -13,6 +13,10 @@ struct without_light_barrier : model_memory {
   static void light_barrier() noexcept {}
 };
 
+struct without_full_barrier : model_memory {
+  static void full_barrier() noexcept {}
+};
+
 /// A heavy barrier that runs in the calling thread only, as a fence would.
 struct with_fences_for_heavy_barriers : model_memory {
   static void heavy_barrier() noexcept { model_memory::full_barrier(); }

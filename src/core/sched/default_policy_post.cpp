@@ -153,7 +153,7 @@ void default_policy::after_append(const worker& from, appended outcome) noexcept
 
 /// After a color became runnable on the worker that runs the calling event: somebody must be there if the event lasts.
 void default_policy::after_local(home& h) noexcept {
-  const idle_view seen = life_.sleepers().view_after_publish();
+  const idle_view seen = life_.sleepers().view_by_worker();
   if (seen.quiet()) return;
   if (seen.forked()) return life_.posted_outside(seen);
   if (!stealing_ || seen.searching() != 0) return;
@@ -163,16 +163,14 @@ void default_policy::after_local(home& h) noexcept {
 
 /// After a color queue was linked into a worker's incoming chain.
 void default_policy::after_link(unsigned owner, bool only_owner, worker* from) noexcept {
-  const idle_view seen = life_.sleepers().view_after_publish();
+  const idle_view seen = from != nullptr ? life_.sleepers().view_by_worker() : life_.sleepers().view_after_publish();
   if (seen.quiet()) return;
   if (seen.paused() || seen.forked()) return life_.posted_outside(seen);
   if (from != nullptr && from->index == owner) return;
-  if (life_.sleepers().is_asleep(owner)) {
-    // A searcher will find it; so will the caller, if it searches itself.
-    if (only_owner || seen.searching() == 0) life_.wake(owner, from);
-    return;
-  }
-  if (!only_owner && !seen.watching() && seen.searching() == 0) life_.wake_any(from);
+  if (only_owner) return life_.summon(owner, from);  // also if it was woken for something else (come-yourself)
+  if (seen.searching() != 0) return;                 // a searcher will find it; so will the caller, if it searches itself
+  if (life_.sleepers().is_asleep(owner)) return life_.wake(owner, from);
+  if (!seen.watching()) life_.wake_any(from);
 }
 
 /// From a worker, which knows the way to most of the colors without a read-modify-write: one look at the sleepers, at the end.

@@ -39,7 +39,7 @@ constexpr std::uint64_t longest_rest_ns = 500'000;
 }  // namespace
 
 bool default_policy::search(worker& w) {
-  if (workers_ == 1) return life_.look(w);
+  if (workers_ == 1) return life_.look_before_rest(w);
   home& h = homes_[w.index];
   const std::uint64_t begin = real_now_ns();
   const std::uint64_t limit_ns = life_.hurried(w) ? 1 : search_ns;
@@ -47,8 +47,12 @@ bool default_policy::search(worker& w) {
   if (begin - seen.since_ns > longest_watch_ns) seen.restart(life_, begin);
   seen.judge_loot(begin);
   for (std::uint64_t now = begin; now - begin < limit_ns; now = real_now_ns()) {
-    if (life_.leaving(w) || life_.look(w) || h.has_work()) return true;
+    // Nobody is left who could make work, but for the outside, which ends a sleep as soon as a search: a server with little to do
+    // would spend 50 us on each request.
+    const bool last = life_.watches_outside() && life_.sleepers().view().sleeping() + 1 == workers_;
+    if (life_.leaving(w) || (last ? life_.look_before_rest(w) : life_.look(w)) || h.has_work()) return true;
     if (stealing_ && visit_others(w, now)) return true;
+    if (last) return false;
     // Judged anew by how the victims get on from here, also if this worker sleeps meanwhile: one may be stuck since a moment ago.
     if (now - seen.since_ns >= shortest_watch_ns) seen.restart(life_, now);
     if (life_.sleepers().view().searching() > most_searchers_) return false;  // enough others look
@@ -127,7 +131,7 @@ void default_policy::cover(worker& w) noexcept {
 /// Without stealing, each worker has to run its own: what came while nobody ran woke nobody.
 void default_policy::wake_owners() noexcept {
   for (unsigned n = 0; n < workers_; ++n) {
-    if (homes_[n].has_work()) life_.wake(n, nullptr);
+    if (homes_[n].has_work()) life_.summon(n, nullptr);
   }
 }
 

@@ -57,7 +57,7 @@ class watched_poller final : public detail::poller {
  public:
   void attach(unsigned workers) override { real_.attach(workers); }
   std::uint64_t now_ns() noexcept override { return real_.now_ns(); }
-  void approach(unsigned worker) noexcept override { real_.approach(worker); }
+  void approach(unsigned worker, bool beside) noexcept override { real_.approach(worker, beside); }
   detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
     return real_.sleep(worker, token, limit);
   }

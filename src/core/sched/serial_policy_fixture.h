@@ -58,7 +58,7 @@ class serial_policy {
     }
     const detail::idle_view view = rt_.life().sleepers().view_after_publish();
     if (view.paused() || view.forked()) return rt_.life().posted_outside(view);
-    rt_.life().wake(0, from);
+    rt_.life().summon(0, from);
   }
   void submit(detail::strand_state& s, detail::event& e, detail::worker* from) noexcept { submit(color_of(s), e, from); }
   void submit_many(std::span<detail::addressed_event> many, detail::worker* from) noexcept {
@@ -95,11 +95,11 @@ class serial_policy {
   bool search(detail::worker& w) {
     if (w.index == 0) return poll(w) || waiting(0) != 0;
     // Whoever rests last may be the one who is awake for the next timer; but only worker 0 looks at timers.
-    if (const detail::clockwork* const timers = rt_.timers(); timers != nullptr && timers->next_ns() < rt_.now_ns()) rt_.life().wake(0, &w);
+    if (const detail::clockwork* const timers = rt_.timers(); timers != nullptr && timers->next_ns() < rt_.now_ns()) rt_.life().summon(0, &w);
     return false;
   }
   void cover(detail::worker& w) noexcept {
-    if (waiting(0) != 0) rt_.life().wake(0, &w);
+    if (waiting(0) != 0) rt_.life().summon(0, &w);
   }
   [[nodiscard]] detail::work_seen sources(const detail::worker& w) noexcept {
     return w.index == 0 && waiting(0) != 0 ? detail::work_seen::found : detail::work_seen::none;

@@ -1,32 +1,16 @@
-// Workers sleep in one epoll descriptor together, so that whatever becomes ready reaches an idle one at once and no worker has to be
-// appointed to poll: a sole poller that runs a handler would leave ready sockets where only a busy worker can reach them. A call
-// through the eventfd costs some 4 us more than a futex, and reaches whichever worker the kernel picks; lifecycle_sleep.cpp says
-// how that one takes the place of the one that was meant.
 #include "io/epoll/epoll_system.h"
 
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
 #include <fcntl.h>
-#include <string>
-#include <system_error>
-
-#include "core/fatal.h"
-#include "io/readiness.h"
 
 namespace tartan::detail {
 
 namespace {
-
-constexpr std::uint64_t never = ~std::uint64_t{0};
-constexpr std::uint64_t bell_mark = never;
-constexpr std::uint64_t ns_per_s = 1'000'000'000;
 
 /// -errno for -1.
 template <class N>
@@ -67,108 +51,7 @@ class pipe_signal_held {
   bool was_pending_ = false;
 };
 
-std::uint32_t bits_of(std::uint32_t events) noexcept {
-  using word = readiness<real_memory>;
-  std::uint32_t bits = 0;
-  if ((events & EPOLLIN) != 0) bits |= word::in;
-  if ((events & EPOLLOUT) != 0) bits |= word::out;
-  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) bits |= word::hung_up;
-  return bits;
-}
-
 }  // namespace
-
-/// What one worker has collected. A full one means that there may be more.
-struct epoll_system::haul {
-  std::array<epoll_event, 128> events;
-  int count = 0;
-};
-
-epoll_system::epoll_system(unsigned workers) {
-  const auto refuse = [](const char* call) { throw std::system_error{errno, std::system_category(), call}; };
-  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
-  if (epoll_ < 0) refuse("epoll_create1");
-  bell_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  epoll_event rings{};
-  rings.events = EPOLLIN | EPOLLET;
-  rings.data.u64 = bell_mark;
-  if (bell_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, bell_, &rings) < 0) {
-    const int error = errno;
-    if (bell_ >= 0) ::close(bell_);
-    ::close(epoll_);
-    errno = error;
-    refuse(bell_ < 0 ? "eventfd" : "epoll_ctl");
-  }
-  for (unsigned n = 0; n < workers; ++n) hauls_.push_back(std::make_unique<haul>());
-}
-
-epoll_system::~epoll_system() {
-  ::close(bell_);
-  ::close(epoll_);
-}
-
-/// Gives whether the bell has rung: 1, or 0.
-int epoll_system::collect(haul& into, std::uint64_t at_most_ns) noexcept {
-  const timespec limit{static_cast<time_t>(at_most_ns / ns_per_s), static_cast<long>(at_most_ns % ns_per_s)};
-  const int got = ::epoll_pwait2(epoll_, into.events.data(), static_cast<int>(into.events.size()), at_most_ns == never ? nullptr : &limit,
-                                 nullptr);
-  if (got < 0 && errno != EINTR) fatal({"epoll_pwait2 failed with errno ", std::to_string(errno), "; workers cannot sleep here"});
-  into.count = got > 0 ? got : 0;
-  for (int n = 0; n < into.count; ++n) {
-    auto& each = into.events[static_cast<std::size_t>(n)];
-    if (each.data.u64 != bell_mark) continue;
-    each = into.events[static_cast<std::size_t>(--into.count)];
-    return 1;
-  }
-  return 0;
-}
-
-readiness_source::ended_by epoll_system::wait(unsigned worker, std::uint64_t at_most_ns) noexcept {
-  haul& mine = *hauls_[worker];
-  if (collect(mine, at_most_ns) != 0) return ended_by::call;
-  return mine.count != 0 ? ended_by::readiness : ended_by::time;
-}
-
-void epoll_system::call() noexcept {
-  const int errno_before = errno;  // a signal handler's caller may be about to read it
-  const std::uint64_t one = 1;
-  // Never full: 2^64 calls.
-  if (::write(bell_, &one, sizeof one) < 0 && errno != EAGAIN) {
-    fatal({"write to an eventfd failed with errno ", std::to_string(errno), "; workers cannot be woken"});
-  }
-  errno = errno_before;
-}
-
-bool epoll_system::post(haul& from) noexcept {
-  bool posted = false;
-  for (int n = 0; n < from.count; ++n) {
-    const epoll_event& each = from.events[static_cast<std::size_t>(n)];
-    posted = ledger_->ready(each.data.u64, bits_of(each.events)) || posted;
-  }
-  from.count = 0;
-  return posted;
-}
-
-bool epoll_system::harvest(unsigned worker) noexcept {
-  haul& mine = *hauls_[worker];
-  // Taken from a sleeper that it was meant for: it must ring again, there.
-  if (collect(mine, 0) != 0) call();
-  return post(mine);
-}
-
-void epoll_system::deliver(unsigned worker) noexcept { static_cast<void>(post(*hauls_[worker])); }
-
-int epoll_system::watch(int descriptor, std::uint64_t mark) noexcept {
-  epoll_event edges{};
-  edges.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-  edges.data.u64 = mark;
-  return or_error(::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &edges));
-}
-
-void epoll_system::forget(int descriptor) noexcept {
-  // Can fail only if it was never watched.
-  static_cast<void>(::epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr));
-}
 
 int epoll_system::open_socket(int domain, int type, int protocol) noexcept {
   return or_error(::socket(domain, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol));

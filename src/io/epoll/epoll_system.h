@@ -2,31 +2,22 @@
 /// The kernel's sockets, and epoll.
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
-#include "core/readiness_source.h"
+#include "io/epoll/epoll_source.h"
 #include "io/system.h"
 
 namespace tartan::detail {
 
-/// One edge-triggered epoll descriptor for all workers, and an eventfd in it by which they are called.
-///
-/// Every idle worker sleeps in it, and the kernel wakes one for each edge: the one that went to sleep last, whose caches are warm.
-/// No protocol of ours decides who polls.
-class epoll_system final : public io_system, public readiness_source {
+/// The kernel's calls, one for one, with one epoll descriptor for all.
+class epoll_system final : public io_system {
  public:
   /// Errors: std::system_error.
-  explicit epoll_system(unsigned workers);
-  ~epoll_system() override;
+  explicit epoll_system(unsigned workers) : source_{workers} {}
+
+  [[nodiscard]] epoll_source& source() noexcept { return source_; }
 
   bool is_kernel() const noexcept override { return true; }
-  void report_to(readiness_ledger& ledger) noexcept override { ledger_ = &ledger; }
-
-  [[nodiscard]] ended_by wait(unsigned worker, std::uint64_t at_most_ns) noexcept override;
-  void call() noexcept override;
-  void deliver(unsigned worker) noexcept override;
-  bool harvest(unsigned worker) noexcept override;
+  void report_to(readiness_ledger& ledger) noexcept override { source_.report_to(ledger); }
 
   int open_socket(int domain, int type, int protocol) noexcept override;
   int open_pair(int domain, int type, int ends[2]) noexcept override;
@@ -49,19 +40,11 @@ class epoll_system final : public io_system, public readiness_source {
   ssize_t send_file(int descriptor, int file, std::int64_t* offset, std::size_t bytes) noexcept override;
   int unblock(int descriptor) noexcept override;
   void close(int descriptor) noexcept override;
-  int watch(int descriptor, std::uint64_t mark) noexcept override;
-  void forget(int descriptor) noexcept override;
+  int watch(int descriptor, std::uint64_t mark) noexcept override { return source_.watch(descriptor, mark); }
+  void forget(int descriptor) noexcept override { source_.forget(descriptor); }
 
  private:
-  struct haul;
-
-  int collect(haul& into, std::uint64_t at_most_ns) noexcept;
-  bool post(haul& from) noexcept;
-
-  readiness_ledger* ledger_ = nullptr;
-  int epoll_ = -1;
-  int bell_ = -1;  ///< the eventfd
-  std::vector<std::unique_ptr<haul>> hauls_;
+  epoll_source source_;
 };
 
 }  // namespace tartan::detail

@@ -1,0 +1,183 @@
+// Workers sleep in one epoll descriptor together, so that whatever becomes ready reaches an idle one at once and no worker has to be
+// appointed to poll: a sole poller that runs a handler would leave ready sockets where only a busy worker can reach them. A call
+// through the eventfd costs some 4 us more than a futex, and reaches whichever worker the kernel picks; lifecycle_sleep.cpp says
+// how that one takes the place of the one that was meant.
+#include "io/epoll/epoll_source.h"
+
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <string>
+#include <system_error>
+
+#include "core/fatal.h"
+#include "io/readiness.h"
+
+namespace tartan::detail {
+
+namespace {
+
+constexpr std::uint64_t never = ~std::uint64_t{0};
+constexpr std::uint64_t bell_mark = never;
+constexpr std::uint64_t ns_per_s = 1'000'000'000;
+constexpr std::uint64_t ns_per_ms = 1'000'000;
+
+std::uint32_t bits_of(std::uint32_t events) noexcept {
+  using word = readiness<real_memory>;
+  std::uint32_t bits = 0;
+  if ((events & EPOLLIN) != 0) bits |= word::in;
+  if ((events & EPOLLOUT) != 0) bits |= word::out;
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) bits |= word::hung_up;
+  return bits;
+}
+
+/// Rounded up: who wakes too early would only sleep again.
+int to_ms(std::uint64_t ns) noexcept {
+  if (ns == never) return -1;
+  constexpr auto longest = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
+  const std::uint64_t ms = ns / ns_per_ms + (ns % ns_per_ms != 0 ? 1 : 0);
+  return static_cast<int>(ms < longest ? ms : longest);
+}
+
+}  // namespace
+
+/// What one worker has collected. A full one means that there may be more.
+struct epoll_source::haul {
+  std::array<epoll_event, 128> events;
+  int count = 0;
+  bool rung = false;  ///< a harvest took a call
+};
+
+epoll_source::epoll_source(unsigned workers, epoll_calls calls) : calls_{calls} {
+  const auto refuse = [this](const char* call) {
+    const int error = errno;
+    if (bell_ >= 0) ::close(bell_);
+    if (epoll_ >= 0) ::close(epoll_);
+    throw std::system_error{error, std::system_category(), call};
+  };
+  for (unsigned n = 0; n < workers; ++n) hauls_.push_back(std::make_unique<haul>());
+  epoll_ = calls_.create(EPOLL_CLOEXEC);
+  if (epoll_ < 0) refuse("epoll_create1");
+  bell_ = calls_.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (bell_ < 0) refuse("eventfd");
+  epoll_event rings{};
+  rings.events = EPOLLIN | EPOLLET;
+  rings.data.u64 = bell_mark;
+  if (calls_.control(epoll_, EPOLL_CTL_ADD, bell_, &rings) < 0) refuse("epoll_ctl");
+}
+
+epoll_source::~epoll_source() {
+  ::close(bell_);
+  ::close(epoll_);
+}
+
+int epoll_source::look(haul& into, std::uint64_t at_most_ns) noexcept {
+  const int room = static_cast<int>(into.events.size());
+  // Asking whether something is ready needs no clock, and the older call takes no time from the user.
+  if (at_most_ns == 0 || coarse_.load(std::memory_order_relaxed)) {
+    return calls_.wait(epoll_, into.events.data(), room, to_ms(at_most_ns));
+  }
+  const timespec limit{static_cast<std::time_t>(at_most_ns / ns_per_s), static_cast<long>(at_most_ns % ns_per_s)};
+  const int got = calls_.wait_ns(epoll_, into.events.data(), room, at_most_ns == never ? nullptr : &limit);
+  if (got >= 0 || errno != ENOSYS) return got;
+  coarse_.store(true, std::memory_order_relaxed);
+  return look(into, at_most_ns);
+}
+
+/// Gives whether the bell has rung.
+bool epoll_source::collect(haul& into, std::uint64_t at_most_ns) noexcept {
+  const int got = look(into, at_most_ns);
+  if (got < 0 && errno != EINTR) fatal({"epoll_wait failed with errno ", std::to_string(errno), "; workers cannot sleep here"});
+  into.count = got > 0 ? got : 0;
+  for (int n = 0; n < into.count; ++n) {
+    auto& each = into.events[static_cast<std::size_t>(n)];
+    if (each.data.u64 != bell_mark) continue;
+    each = into.events[static_cast<std::size_t>(--into.count)];
+    return true;
+  }
+  return false;
+}
+
+readiness_source::ended_by epoll_source::wait(unsigned worker, std::uint64_t at_most_ns) noexcept {
+  haul& mine = *hauls_[worker];
+  if (collect(mine, at_most_ns)) return ended_by::call;
+  return mine.count != 0 ? ended_by::readiness : ended_by::time;
+}
+
+void epoll_source::call() noexcept {
+  const int errno_before = errno;  // a signal handler's caller may be about to read it
+  const std::uint64_t one = 1;
+  // Nobody ever reads it, for a write is an edge all the same; it is full after 2^64 calls.
+  while (calls_.write(bell_, &one, sizeof one) < 0) {
+    if (errno != EINTR) fatal({"write to an eventfd failed with errno ", std::to_string(errno), "; workers cannot be woken"});
+  }
+  errno = errno_before;
+}
+
+bool epoll_source::post(haul& from) noexcept {
+  bool posted = false;
+  for (int n = 0; n < from.count; ++n) {
+    const epoll_event& each = from.events[static_cast<std::size_t>(n)];
+    posted = ledger_->ready(each.data.u64, bits_of(each.events)) || posted;
+  }
+  from.count = 0;
+  return posted;
+}
+
+bool epoll_source::post_aside() noexcept {
+  std::vector<epoll_event> all;
+  {
+    const std::lock_guard hold{aside_lock_};
+    all.swap(aside_);
+    any_aside_.store(false, std::memory_order_release);
+  }
+  bool posted = false;
+  for (const epoll_event& each : all) posted = ledger_->ready(each.data.u64, bits_of(each.events)) || posted;
+  return posted;
+}
+
+void epoll_source::deliver(unsigned worker) noexcept { static_cast<void>(post(*hauls_[worker])); }
+
+bool epoll_source::set_aside(unsigned worker) noexcept {
+  haul& mine = *hauls_[worker];
+  if (mine.count == 0) return false;
+  const std::lock_guard hold{aside_lock_};
+  try {
+    aside_.insert(aside_.end(), mine.events.begin(), mine.events.begin() + mine.count);
+  } catch (const std::bad_alloc&) {
+    fatal({"out of memory for the readiness of descriptors"});
+  }
+  mine.count = 0;
+  any_aside_.store(true, std::memory_order_release);
+  return true;
+}
+
+bool epoll_source::harvest(unsigned worker) noexcept {
+  haul& mine = *hauls_[worker];
+  bool posted = has_aside() && post_aside();
+  if (collect(mine, 0)) mine.rung = true;
+  posted = post(mine) || posted;
+  return posted;
+}
+
+bool epoll_source::took_call(unsigned worker) noexcept {
+  bool& rung = hauls_[worker]->rung;
+  const bool was = rung;
+  rung = false;
+  return was;
+}
+
+int epoll_source::watch(int descriptor, std::uint64_t mark) noexcept {
+  epoll_event edges{};
+  edges.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  edges.data.u64 = mark;
+  return calls_.control(epoll_, EPOLL_CTL_ADD, descriptor, &edges) < 0 ? -errno : 0;
+}
+
+void epoll_source::forget(int descriptor) noexcept {
+  epoll_event unused{};
+  // Can fail only if it was never watched.
+  static_cast<void>(calls_.control(epoll_, EPOLL_CTL_DEL, descriptor, &unused));
+}
+
+}  // namespace tartan::detail

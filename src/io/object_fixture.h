@@ -49,7 +49,11 @@ class with_objects : public on_workers {
   }
 
   runtime& rt() {
-    if (rt_ == nullptr) rt_ = std::make_unique<runtime>(settings());
+    if (rt_ == nullptr) {
+      options with = settings();
+      with.stall_after = {};
+      rt_ = std::make_unique<runtime>(with);
+    }
     return *rt_;
   }
   void end_runtime() { rt_.reset(); }

@@ -5,7 +5,11 @@
 
 #include <cerrno>
 #include <csignal>
+#include <memory>
 #include <thread>
+#include <vector>
+
+#include "core/readiness_source.h"
 
 namespace tartan::detail {
 namespace {
@@ -118,8 +122,125 @@ TEST(futex_poller, leaves_errno_alone_when_it_wakes) {
 TEST(futex_poller, has_nothing_to_harvest) {
   futex_poller poller;
   poller.attach(4);
-  poller.attach(4);
   EXPECT_FALSE(poller.harvest(0));
+}
+
+/// Readiness of which a test says when it comes.
+class told_source final : public readiness_source {
+ public:
+  ended_by wait(unsigned /*worker*/, std::uint64_t at_most_ns) noexcept override {
+    waits.push_back(at_most_ns);
+    return next;
+  }
+  void call() noexcept override { ++calls; }
+  void deliver(unsigned worker) noexcept override { delivered.push_back(worker); }
+  bool set_aside(unsigned /*worker*/) noexcept override { return aside = true; }
+  [[nodiscard]] bool has_aside() const noexcept override { return aside; }
+  bool harvest(unsigned /*worker*/) noexcept override { return true; }
+  [[nodiscard]] bool took_call(unsigned worker) noexcept override { return worker == 1; }
+  [[nodiscard]] int descriptor() const noexcept override { return 42; }
+
+  ended_by next = ended_by::readiness;
+  std::vector<std::uint64_t> waits;
+  std::vector<unsigned> delivered;
+  int calls = 0;
+  bool aside = false;
+};
+
+TEST(futex_poller, sleeps_in_a_source_from_the_next_approach_on) {
+  futex_poller poller;
+  told_source source;
+  poller.attach(2);
+  wake_token token{token_asleep};
+  poller.approach(0, false);
+  EXPECT_TRUE(poller.is_seated(0));
+  poller.take_source(source);
+  EXPECT_FALSE(poller.is_seated(0));
+  EXPECT_EQ(poller.sleep(0, token, {1, never_ns}), slept::alone);
+  poller.wake(0, token);
+  EXPECT_TRUE(source.waits.empty());
+  EXPECT_EQ(source.calls, 0);
+  poller.approach(0, false);
+  EXPECT_TRUE(poller.is_seated(0));
+  EXPECT_EQ(poller.sleep(0, token, {}), slept::ready);
+  EXPECT_EQ(source.waits, std::vector<std::uint64_t>{never_ns});
+  poller.wake(0, token);
+  EXPECT_EQ(source.calls, 1);
+  poller.call_again();
+  EXPECT_EQ(source.calls, 2);
+  source.next = readiness_source::ended_by::call;
+  EXPECT_EQ(poller.sleep(0, token, {}), slept::called);
+}
+
+TEST(futex_poller, sleeps_beside_its_source_where_no_readiness_comes) {
+  futex_poller poller;
+  told_source source;
+  poller.attach(2);
+  poller.take_source(source);
+  poller.approach(0, true);
+  EXPECT_FALSE(poller.is_seated(0));
+  wake_token token{token_asleep};
+  EXPECT_EQ(poller.sleep(0, token, {1, never_ns}), slept::alone);
+  EXPECT_TRUE(source.waits.empty());
+  std::thread sleeper{[&] { poller.sleep(0, token, {}); }};
+  token.store(token_woken, std::memory_order_release);
+  poller.wake(0, token);
+  sleeper.join();
+  EXPECT_EQ(source.calls, 0);
+}
+
+TEST(futex_poller, does_not_wait_in_its_source_on_a_token_that_was_woken_before) {
+  futex_poller poller;
+  told_source source;
+  poller.attach(1);
+  poller.take_source(source);
+  poller.approach(0, false);
+  for (const std::uint32_t state : {token_awake, token_woken, token_summoned}) {
+    wake_token token{state};
+    EXPECT_EQ(poller.sleep(0, token, {}), slept::alone);
+  }
+  EXPECT_TRUE(source.waits.empty());
+}
+
+TEST(futex_poller, waits_in_its_source_until_the_deadline_and_no_shorter) {
+  futex_poller poller;
+  told_source source;
+  source.next = readiness_source::ended_by::time;
+  poller.attach(1);
+  poller.take_source(source);
+  poller.approach(0, false);
+  wake_token token{token_asleep};
+  const std::uint64_t until = poller.now_ns() + 100'000;
+  EXPECT_EQ(poller.sleep(0, token, {until, never_ns}), slept::alone);
+  EXPECT_GE(poller.now_ns(), until);
+  ASSERT_FALSE(source.waits.empty());
+  for (const std::uint64_t asked : source.waits) EXPECT_LE(asked, 100'000u);
+  source.waits.clear();
+  EXPECT_EQ(poller.sleep(0, token, {poller.now_ns() + an_hour_ns, 50'000}), slept::alone);
+  ASSERT_FALSE(source.waits.empty());
+  for (const std::uint64_t asked : source.waits) EXPECT_LE(asked, 50'000u);
+}
+
+TEST(futex_poller, passes_on_what_its_source_has) {
+  futex_poller poller;
+  told_source source;
+  poller.attach(2);
+  EXPECT_EQ(poller.descriptor(), -1);
+  EXPECT_FALSE(poller.took_call(1));
+  EXPECT_FALSE(poller.has_aside());
+  EXPECT_FALSE(poller.set_aside(0));
+  poller.deliver(0);
+  poller.call_again();
+  poller.take_source(source);
+  EXPECT_TRUE(poller.harvest(0));
+  EXPECT_FALSE(poller.took_call(0));
+  EXPECT_TRUE(poller.took_call(1));
+  EXPECT_EQ(poller.descriptor(), 42);
+  poller.approach(1, false);
+  poller.deliver(1);
+  EXPECT_EQ(source.delivered, std::vector<unsigned>{1});
+  EXPECT_TRUE(poller.set_aside(1));
+  EXPECT_TRUE(poller.has_aside());
 }
 
 }  // namespace

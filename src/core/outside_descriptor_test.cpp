@@ -103,6 +103,28 @@ TEST(a_descriptor_for_other_loops, can_be_armed_earlier_but_not_later_by_timers_
   EXPECT_FALSE(readable(descriptor));
 }
 
+TEST(a_descriptor_for_other_loops, is_readable_while_one_that_it_watches_is) {
+  outside_descriptor outside;
+  outside_descriptor watched;
+  const int descriptor = outside.get();
+  const int other = watched.get();
+  outside.clear();
+  watched.clear();
+  outside.watch(other);
+  outside.watch(other);
+  EXPECT_FALSE(readable(descriptor));
+  watched.signal();
+  EXPECT_TRUE(readable(descriptor));
+  outside.clear();
+  EXPECT_TRUE(readable(descriptor));
+  watched.clear();
+  EXPECT_FALSE(readable(descriptor));
+  watched.signal();
+  outside.forget(other);
+  outside.forget(other);
+  EXPECT_FALSE(readable(descriptor));
+}
+
 // A poster publishes and signals, the loop clears and looks: at the end nothing published may be left unseen and unsignalled.
 TEST(a_descriptor_for_other_loops, never_hides_a_signal_behind_a_clear) {
   outside_descriptor outside;

@@ -1,0 +1,349 @@
+#include "io/epoll/epoll_source.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/clock.h"
+#include "io/readiness.h"
+#include "tests/workers.h"
+
+namespace tartan::detail {
+namespace {
+
+using word = readiness<real_memory>;
+using ended_by = readiness_source::ended_by;
+constexpr std::uint64_t never = ~std::uint64_t{0};
+
+/// Counts the edges of each mark.
+struct notebook final : readiness_ledger {
+  bool ready(std::uint64_t mark, std::uint32_t bits) noexcept override {
+    const std::lock_guard hold{lock};
+    if ((bits & word::in) != 0) ++in[mark];
+    if ((bits & word::hung_up) != 0) ++hung_up[mark];
+    return true;
+  }
+  std::mutex lock;
+  std::map<std::uint64_t, int> in;
+  std::map<std::uint64_t, int> hung_up;
+};
+
+/// Two sockets that are connected.
+struct wire {
+  wire() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0); }
+  ~wire() {
+    for (const int end : ends) ::close(end);
+  }
+  wire(const wire&) = delete;
+  wire& operator=(const wire&) = delete;
+  void send() const { EXPECT_EQ(::write(ends[1], "x", 1), 1); }
+  std::array<int, 2> ends{};
+};
+
+auto open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, std::filesystem::directory_iterator{});
+}
+
+bool readable(int descriptor) {
+  pollfd entry{descriptor, POLLIN, 0};
+  return ::poll(&entry, 1, 0) == 1;
+}
+
+TEST(epoll_source, brings_each_edge_once_to_somebody) {
+  notebook book;
+  epoll_source source{2};
+  source.report_to(book);
+  const wire a;
+  const wire b;
+  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  ASSERT_EQ(source.watch(b.ends[0], 8), 0);
+  static_cast<void>(source.harvest(0));  // both can be written to
+  EXPECT_TRUE(book.in.empty());
+  for (int round = 1; round <= 3; ++round) {
+    a.send();
+    EXPECT_TRUE(source.harvest(static_cast<unsigned>(round % 2)));
+    EXPECT_EQ(book.in[7], round);
+    EXPECT_FALSE(source.harvest(0));
+    EXPECT_FALSE(source.harvest(1));
+  }
+  EXPECT_EQ(book.in[8], 0);
+  source.forget(a.ends[0]);
+  a.send();
+  EXPECT_FALSE(source.harvest(0));
+}
+
+TEST(epoll_source, brings_more_edges_than_fit_into_one_look) {
+  notebook book;
+  epoll_source source{1};
+  source.report_to(book);
+  std::array<wire, 300> wires;
+  std::uint64_t mark = 0;
+  for (const wire& each : wires) ASSERT_EQ(source.watch(each.ends[0], ++mark), 0);
+  for (const wire& each : wires) each.send();
+  while (source.harvest(0)) {
+  }
+  EXPECT_EQ(book.in.size(), wires.size());
+  for (const auto& [which, edges] : book.in) EXPECT_EQ(edges, 1) << which;
+}
+
+TEST(epoll_source, keeps_what_ended_a_wait_until_it_is_delivered) {
+  notebook book;
+  epoll_source source{1};
+  source.report_to(book);
+  const wire a;
+  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  static_cast<void>(source.harvest(0));
+  a.send();
+  EXPECT_EQ(source.wait(0, never), ended_by::readiness);
+  EXPECT_TRUE(book.in.empty());
+  source.deliver(0);
+  EXPECT_EQ(book.in[7], 1);
+  source.deliver(0);
+  EXPECT_EQ(book.in[7], 1);
+}
+
+TEST(epoll_source, hands_what_is_set_aside_to_whoever_harvests_next) {
+  notebook book;
+  epoll_source source{2};
+  source.report_to(book);
+  const wire a;
+  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  static_cast<void>(source.harvest(0));
+  EXPECT_FALSE(source.set_aside(0));
+  a.send();
+  EXPECT_EQ(source.wait(0, never), ended_by::readiness);
+  EXPECT_TRUE(source.set_aside(0));
+  EXPECT_TRUE(source.has_aside());
+  source.deliver(0);
+  EXPECT_TRUE(book.in.empty());
+  EXPECT_TRUE(source.harvest(1));
+  EXPECT_EQ(book.in[7], 1);
+  EXPECT_FALSE(source.has_aside());
+  EXPECT_FALSE(source.harvest(1));
+}
+
+TEST(epoll_source, ends_a_wait_by_a_call_that_comes_before_or_during_it) {
+  notebook book;
+  epoll_source source{1};
+  source.report_to(book);
+  source.call();
+  source.call();
+  EXPECT_EQ(source.wait(0, never), ended_by::call);
+  EXPECT_EQ(source.wait(0, 0), ended_by::time);
+  std::thread caller{[&] { source.call(); }};
+  EXPECT_EQ(source.wait(0, never), ended_by::call);
+  caller.join();
+}
+
+TEST(epoll_source, says_whether_a_harvest_took_a_call) {
+  notebook book;
+  epoll_source source{2};
+  source.report_to(book);
+  const wire a;
+  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  static_cast<void>(source.harvest(0));
+  EXPECT_FALSE(source.took_call(0));
+  source.call();
+  a.send();
+  EXPECT_TRUE(source.harvest(1));
+  EXPECT_EQ(book.in[7], 1);
+  EXPECT_FALSE(source.took_call(0));
+  EXPECT_TRUE(source.took_call(1));
+  EXPECT_FALSE(source.took_call(1));
+}
+
+TEST(epoll_source, waits_to_the_nanosecond_and_no_shorter) {
+  epoll_source source{1};
+  for (const std::uint64_t ns : {1ull, 300'000ull, 2'000'001ull}) {
+    const std::uint64_t begin = real_now_ns();
+    EXPECT_EQ(source.wait(0, ns), ended_by::time);
+    EXPECT_GE(real_now_ns() - begin, ns);
+  }
+}
+
+// What the kernel was asked for.
+struct asked {
+  static inline int ms = 0;
+  static inline int fine = 0;
+  static inline timespec limit{};
+};
+
+TEST(epoll_source, asks_for_whole_milliseconds_rounded_up_where_there_is_no_epoll_pwait2) {
+  epoll_calls calls;
+  calls.wait_ns = [](int, epoll_event*, int, const timespec*) {
+    ++asked::fine;
+    errno = ENOSYS;
+    return -1;
+  };
+  calls.wait = [](int, epoll_event*, int, int ms) {
+    asked::ms = ms;
+    return 0;
+  };
+  asked::fine = 0;
+  epoll_source source{1, calls};
+  const std::array<std::pair<std::uint64_t, int>, 6> expected{
+      {{1, 1}, {1'000'000, 1}, {1'000'001, 2}, {0, 0}, {never, -1}, {never - 1, 2'147'483'647}}};
+  for (const auto& [ns, ms] : expected) {
+    EXPECT_EQ(source.wait(0, ns), ended_by::time);
+    EXPECT_EQ(asked::ms, ms) << ns;
+  }
+  EXPECT_EQ(asked::fine, 1);  // asked once for all
+}
+
+TEST(epoll_source, asks_for_nanoseconds) {
+  epoll_calls calls;
+  calls.wait_ns = [](int, epoll_event*, int, const timespec* limit) {
+    asked::limit = *limit;
+    return 0;
+  };
+  epoll_source source{1, calls};
+  EXPECT_EQ(source.wait(0, 3'000'000'007), ended_by::time);
+  EXPECT_EQ(asked::limit.tv_sec, 3);
+  EXPECT_EQ(asked::limit.tv_nsec, 7);
+}
+
+TEST(epoll_source, takes_an_interrupted_wait_for_one_whose_time_is_up) {
+  epoll_calls calls;
+  calls.wait_ns = [](int, epoll_event*, int, const timespec*) {
+    errno = EINTR;
+    return -1;
+  };
+  epoll_source source{1, calls};
+  EXPECT_EQ(source.wait(0, never), ended_by::time);
+}
+
+TEST(epoll_source, is_readable_while_something_is_ready_that_nobody_has_taken) {
+  notebook book;
+  epoll_source source{1};
+  source.report_to(book);
+  const wire a;
+  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  static_cast<void>(source.harvest(0));
+  EXPECT_FALSE(readable(source.descriptor()));
+  a.send();
+  EXPECT_TRUE(readable(source.descriptor()));
+  static_cast<void>(source.harvest(0));
+  EXPECT_FALSE(readable(source.descriptor()));
+}
+
+TEST(epoll_source, that_cannot_be_made_is_an_error_and_leaves_nothing_open) {
+  const auto before = open_descriptors();
+  std::array<epoll_calls, 3> failing;
+  failing[0].create = [](int) {
+    errno = EMFILE;
+    return -1;
+  };
+  failing[1].eventfd = [](unsigned, int) {
+    errno = EMFILE;
+    return -1;
+  };
+  failing[2].control = [](int, int, int, epoll_event*) {
+    errno = EMFILE;
+    return -1;
+  };
+  for (const epoll_calls& calls : failing) {
+    try {
+      const epoll_source source{1, calls};
+      ADD_FAILURE();
+    } catch (const std::system_error& e) {
+      EXPECT_EQ(e.code(), std::errc::too_many_files_open);
+    }
+    EXPECT_EQ(open_descriptors(), before);
+  }
+}
+
+TEST(epoll_source, gives_the_error_of_a_descriptor_that_cannot_be_watched) {
+  epoll_source source{1};
+  EXPECT_EQ(source.watch(-1, 7), -EBADF);
+  const wire a;
+  EXPECT_EQ(source.watch(a.ends[0], 7), 0);
+  EXPECT_EQ(source.watch(a.ends[0], 7), -EEXIST);
+}
+
+TEST(epoll_source, leaves_errno_alone_when_it_calls_and_goes_on_after_a_signal) {
+  static int interruptions = 0;
+  interruptions = 2;
+  epoll_calls calls;
+  calls.write = [](int fd, const void* data, std::size_t size) -> ssize_t {
+    if (interruptions-- > 0) {
+      errno = EINTR;
+      return -1;
+    }
+    return ::write(fd, data, size);
+  };
+  epoll_source source{1, calls};
+  errno = ERANGE;
+  source.call();
+  EXPECT_EQ(errno, ERANGE);
+  EXPECT_EQ(source.wait(0, never), ended_by::call);
+}
+
+TEST(epoll_source, that_breaks_ends_the_program_with_the_reason) {
+  EXPECT_DEATH(
+      ({
+        epoll_calls calls;
+        calls.wait_ns = [](int, epoll_event*, int, const timespec*) {
+          errno = EBADF;
+          return -1;
+        };
+        epoll_source source{1, calls};
+        static_cast<void>(source.wait(0, never));
+      }),
+      "workers cannot sleep here");
+}
+
+// Four threads take turns at sleeping while others send: no edge is lost, none comes twice.
+TEST(epoll_source, loses_no_edge_among_many_sleepers) {
+  constexpr unsigned sleepers = 4;
+  constexpr std::size_t rounds = 2000;
+  notebook book;
+  epoll_source source{sleepers};
+  source.report_to(book);
+  std::array<wire, 8> wires;
+  std::uint64_t mark = 0;
+  for (const wire& each : wires) ASSERT_EQ(source.watch(each.ends[0], mark++), 0);
+  static_cast<void>(source.harvest(0));
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads;
+  for (unsigned n = 0; n < sleepers; ++n) {
+    threads.emplace_back([&, n] {
+      while (!over.load()) {
+        static_cast<void>(source.wait(n, never));
+        source.deliver(n);
+      }
+      source.call();  // the next one
+    });
+  }
+  std::array<int, 8> sent{};
+  const auto all_have_come = [&](std::size_t which) {
+    const std::lock_guard hold{book.lock};
+    return book.in[which] == sent[which];
+  };
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const std::size_t which = round % wires.size();
+    ++sent[which];
+    wires[which].send();
+    test::spin_until([&] { return all_have_come(which); });
+  }
+  over.store(true);
+  source.call();
+  for (std::thread& each : threads) each.join();
+  int sum = 0;
+  for (const auto& [which, edges] : book.in) sum += edges;
+  EXPECT_EQ(static_cast<std::size_t>(sum), rounds);
+}
+
+}  // namespace
+}  // namespace tartan::detail

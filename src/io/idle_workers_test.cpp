@@ -1,0 +1,195 @@
+// Workers that sleep where readiness wakes them: runs that end by themselves, and a runtime that another event loop drives.
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <tartan/core/on.h>
+#include <tartan/core/post.h>
+#include <tartan/core/runtime.h>
+#include <tartan/core/spawn.h>
+#include <tartan/core/strand.h>
+#include <tartan/io/tcp.h>
+#include <thread>
+#include <utility>
+
+#include "tests/workers.h"
+
+namespace tartan {
+namespace {
+
+using namespace std::chrono_literals;
+
+class idle_workers : public testing::TestWithParam<unsigned> {
+ protected:
+  [[nodiscard]] options with() const {
+    options with;
+    with.workers = GetParam();
+    return with;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(io, idle_workers, testing::ValuesIn(test::worker_counts()), test::worker_name);
+class several_idle_workers : public idle_workers {};
+INSTANTIATE_TEST_SUITE_P(io, several_idle_workers, testing::ValuesIn(test::several_workers()), test::worker_name);
+
+task<> echo(tcp::stream peer) {
+  std::array<std::byte, 16> bytes;
+  while (const auto got = co_await peer.read_some(bytes)) {
+    if (!co_await peer.write(std::span<const std::byte>{bytes}.first(*got))) co_return;
+  }
+}
+
+task<> serve(tcp::listener& door, int peers) {
+  for (int n = 0; n < peers; ++n) {
+    auto peer = co_await door.accept();
+    if (!peer) co_return;
+    spawn_in(peer->color(), echo, std::move(*peer));
+  }
+}
+
+task<> ask(address at, int& answers) {
+  auto stream = co_await tcp::connect(at);
+  if (!stream) co_return;
+  std::array<std::byte, 8> bytes{};
+  for (int n = 0; n < 3; ++n) {
+    if (!co_await stream->write(std::span<const std::byte>{bytes})) co_return;
+    if (!co_await stream->read_exactly(bytes)) co_return;
+    ++answers;
+  }
+}
+
+TEST_P(idle_workers, end_a_run_until_idle_when_the_last_operation_has_ended) {
+  runtime rt{with()};
+  auto door = tcp::listen(rt, "127.0.0.1:0");
+  const address at = door.local_address().value();
+  int answers = 0;
+  const int rounds = 1000;
+  for (int round = 1; round <= rounds; ++round) {
+    spawn_in(rt, door.color(), serve, std::ref(door), 1);
+    spawn_in(rt, color{1}, ask, at, std::ref(answers));
+    rt.run_until_idle();
+    ASSERT_EQ(answers, 3 * round);
+  }
+}
+
+/// A client of the test's own thread.
+class plain_client {
+ public:
+  explicit plain_client(const address& at) : socket_{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)} {
+    EXPECT_EQ(::connect(socket_, at.data(), at.size()), 0);
+  }
+  plain_client(const plain_client&) = delete;
+  plain_client& operator=(const plain_client&) = delete;
+  ~plain_client() { ::close(socket_); }
+  void send() const { EXPECT_EQ(::send(socket_, "x", 1, MSG_NOSIGNAL), 1); }
+  [[nodiscard]] bool receive() const {
+    char byte = 0;
+    const ssize_t got = ::recv(socket_, &byte, 1, MSG_DONTWAIT);
+    EXPECT_TRUE(got == 1 || errno == EAGAIN);
+    return got == 1;
+  }
+
+ private:
+  int socket_;
+};
+
+bool readable(int descriptor, int wait_ms) {
+  pollfd entry{descriptor, POLLIN, 0};
+  return ::poll(&entry, 1, wait_ms) == 1;
+}
+
+// Also when a worker that sleeps while nobody runs has taken the edge: it must not keep it for itself.
+TEST_P(idle_workers, show_another_loop_what_becomes_ready_while_nobody_runs) {
+  runtime rt{with()};
+  auto door = tcp::listen(rt, "127.0.0.1:0");
+  rt.spawn(serve, std::ref(door), 1);
+  const int descriptor = rt.descriptor();
+  rt.run_for(0ns);
+  const plain_client client{door.local_address().value()};
+  for (int round = 0; round < 300; ++round) {
+    client.send();
+    do {
+      ASSERT_TRUE(readable(descriptor, -1));
+      rt.run_for(0ns);
+    } while (!client.receive());
+  }
+  while (readable(descriptor, 0)) rt.run_for(0ns);  // and it ends
+}
+
+TEST_P(idle_workers, show_another_loop_what_becomes_ready_also_if_it_asked_before_anything_was_opened) {
+  runtime rt{with()};
+  const int descriptor = rt.descriptor();
+  rt.run_for(0ns);
+  auto door = tcp::listen(rt, "127.0.0.1:0");
+  rt.spawn(serve, std::ref(door), 1);
+  while (readable(descriptor, 0)) rt.run_for(0ns);
+  const plain_client client{door.local_address().value()};
+  client.send();
+  do {
+    ASSERT_TRUE(readable(descriptor, -1));
+    rt.run_for(0ns);
+  } while (!client.receive());
+}
+
+// What is ready comes to an idle worker, whatever the one does that opened everything.
+TEST_P(several_idle_workers, hear_of_descriptors_that_were_opened_while_they_slept) {
+  runtime rt{with()};
+  std::atomic<bool> answered{false};
+  rt.post(color{1}, [&] {
+    auto door = tcp::listen(rt, "127.0.0.1:0");
+    const address at = door.local_address().value();
+    spawn_in(color{2}, [](tcp::listener own) -> task<> { co_await on(own.color()); co_await serve(own, 1); }, std::move(door));
+    const plain_client client{at};
+    client.send();
+    test::spin_until([&] { return client.receive(); });  // the others have to do it
+    answered.store(true);
+    rt.stop();
+  });
+  EXPECT_EQ(rt.run(), 0);
+  EXPECT_TRUE(answered.load());
+}
+
+// come-yourself: posts that only worker 0 can run, and others that any can, from outside, while all sleep in one place.
+TEST_P(idle_workers, come_themselves_where_no_other_will_do) {
+  options pinned = with();
+  pinned.pin_default_color = true;
+  runtime rt{pinned};
+  auto door = tcp::listen(rt, "127.0.0.1:0");
+  const unsigned posts = test::rounds(300);
+  std::atomic<unsigned> pinned_ran{0};
+  std::atomic<unsigned> others_ran{0};
+  std::thread poster{[&] {
+    for (unsigned n = 1; n <= posts; ++n) {
+      rt.post(color{n}, [&] { others_ran.fetch_add(1); });
+      rt.post([&] { pinned_ran.fetch_add(1); });
+      test::spin_until([&] { return pinned_ran.load() == n && others_ran.load() == n; });
+    }
+    rt.stop();
+  }};
+  EXPECT_EQ(rt.run(), 0);
+  poster.join();
+  EXPECT_EQ(pinned_ran.load(), posts);
+}
+
+// A stop calls worker 0 out of the common sleep, and the end of the runtime calls all.
+TEST_P(idle_workers, are_called_by_a_stop_and_by_the_end) {
+  for (unsigned round = 0; round < test::rounds(50); ++round) {
+    runtime rt{with()};
+    auto door = tcp::listen(rt, "127.0.0.1:0");
+    std::thread stopper{[&] { rt.stop(); }};
+    EXPECT_EQ(rt.run(), 0);
+    stopper.join();
+  }
+}
+
+}  // namespace
+}  // namespace tartan

@@ -1,5 +1,5 @@
 #pragma once
-/// The everyday headers: events, colors, coroutines and time.
+/// The everyday headers: events, colors, coroutines, time and I/O.
 
 #include <tartan/core/await_blocking.h>
 #include <tartan/core/blocking.h>
@@ -23,6 +23,13 @@
 #include <tartan/core/when_all.h>
 #include <tartan/core/when_any.h>
 #include <tartan/core/yield.h>
+#include <tartan/io/file.h>
+#include <tartan/io/local.h>
+#include <tartan/io/pipe.h>
+#include <tartan/io/process.h>
+#include <tartan/io/signal_set.h>
+#include <tartan/io/tcp.h>
+#include <tartan/io/udp.h>
 #include <tartan/time/interval.h>
 #include <tartan/time/post_after.h>
 #include <tartan/time/sleep.h>

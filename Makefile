@@ -1,20 +1,28 @@
 # The handful of commands that a person types; `make help` lists them.
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+PORT ?= 8080
+ROOT ?= apps/web/site
+WORKERS ?= 0
 
 build: ## build the library, optimized, in build/release
 	@$(call build_target,release,tartan)
 
+serve: ## build the web server and serve a small site on http://127.0.0.1:8080 (PORT, ROOT, WORKERS); Ctrl-C ends it
+	@tools/packages build apps
+	@cmake --preset release -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset release --target tartan-web -j $(JOBS)
+	@exec build/release/apps/web/tartan-web --root '$(ROOT)' --listen '127.0.0.1:$(PORT)' --workers '$(WORKERS)'
+
 test: ## install what is missing (Debian), build all presets, run every test
-	@tools/packages build test
+	@tools/packages build apps test
 	@tests/run
 
 soak: ## the long forms of the tests: 8 and 64 workers, many more rounds
-	@tools/packages build test
+	@tools/packages build apps test
 	@tests/run --soak
 
 faults: ## plant each known fault in a copy of the tree and see a test fail (some minutes)
-	@tools/packages build test
+	@tools/packages build apps test
 	@tests/faults/run
 
 bench: ## the figures, against the plain loop and other libraries
@@ -26,7 +34,7 @@ tidy: ## the test of the repository itself
 	@tools/tidy
 
 lint: ## clang-format on all C++ files, clang-tidy on the sources
-	@tools/packages build test lint
+	@tools/packages build apps test lint
 	@tools/lint
 
 install: build ## install the library under PREFIX (/usr/local)
@@ -40,4 +48,4 @@ help: ## this list
 
 build_target = { [ -f build/$(1)/build.ninja ] || cmake --preset $(1); } && cmake --build --preset $(1) --target $(2) -j $(JOBS)
 
-.PHONY: build test soak faults bench tidy lint install clean help
+.PHONY: build serve test soak faults bench tidy lint install clean help

@@ -1,14 +1,15 @@
 // tartan-web: a static web server.
 #include <sys/resource.h>
 #include <tartan/core/spawn.h>
+#include <tartan/io/signal_set.h>
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include "server.h"
 #include "settings.h"
-#include "stop_signal.h"
 
 namespace {
 
@@ -20,25 +21,31 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-tartan::task<> end_on(web::stop_signal& stop, web::server& server, tartan::runtime& rt) {
-  co_await stop.wait();
+tartan::task<> drain(web::server& server, tartan::runtime& rt) {
   co_await server.drain();
   rt.stop();
 }
 
+/// The first signal lets requests in progress end, the second one nothing. runtime::stop_on would be too much: it cancels what waits,
+/// responses that are being written among it.
+tartan::task<> end_on(tartan::signal_set& signals, web::server& server, tartan::runtime& rt) {
+  if (!co_await signals.next()) co_return;
+  tartan::spawn(drain(server, rt));
+  if (const tartan::result<int> second = co_await signals.next()) std::_Exit(128 + *second);
+}
+
 int serve(const web::settings& with) {
   raise_descriptor_limit();
-  std::signal(SIGPIPE, SIG_IGN);
   tartan::options options;
   options.workers = with.workers;
   tartan::runtime rt{options};
   web::server server{rt, with};
-  web::stop_signal stop{rt};
+  tartan::signal_set signals{rt, {SIGINT, SIGTERM}};
   std::printf("tartan-web: %s on http://%s with %u worker%s (epoll); Ctrl-C ends it\n", with.root.c_str(),
               server.address().to_string().c_str(), rt.workers(), rt.workers() == 1 ? "" : "s");
   std::fflush(stdout);
   rt.spawn(server.run());
-  rt.spawn(end_on(stop, server, rt));
+  rt.spawn(end_on(signals, server, rt));
   return rt.run();
 }
 

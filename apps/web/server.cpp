@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 namespace web {
@@ -15,9 +16,10 @@ server::server(tartan::runtime& rt, const settings& with)
 
 tartan::task<> server::run() {
   for (;;) {
-    auto place = co_await places_.acquire();
-    auto peer = co_await door_.accept();
-    if (draining_ || !place || !peer) co_return;
+    tartan::result<tartan::semaphore::permit> place = co_await places_.acquire();
+    tartan::result<tartan::tcp::stream> peer = co_await door_.accept();
+    if (draining_ || !place) co_return;
+    if (!peer) throw std::system_error{peer.error(), "cannot accept connections"};
     auto client = std::make_unique<connection>(site_, std::move(*peer));
     open_.insert(client.get());
     const tartan::color own = client->color();

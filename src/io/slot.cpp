@@ -96,7 +96,7 @@ void io_slot::run_line(flow way, finished& done) {
     armed_[n] = false;
     word_.disarm(way);
   }
-  while (waiting.first != nullptr && tryable_[n]) {
+  while (waiting.first != nullptr && (tryable_[n] || waiting.first->needs_no_call())) {
     io_wait& op = *waiting.first;
     switch (op.attempt(*this)) {
       case io_wait::step::done:
@@ -197,7 +197,7 @@ bool io_wait::begin(color caller, bool canceled, std::source_location site) noex
     return true;
   }
   step now = step::would_block;
-  if (slot.nobody_waits(way_) && slot.may_try(way_)) {
+  if (slot.nobody_waits(way_) && (slot.may_try(way_) || needs_no_call())) {
     now = attempt(slot);
     if (now == step::done) return true;
     if (now == step::would_block) slot.exhausted(way_);

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 
+#include "io/read_now.h"
 #include "io/service.h"
 
 namespace tartan::detail {
@@ -24,18 +25,6 @@ constexpr std::size_t most_parts = 64;
 
 bool is_socket(channel_kind kind) noexcept { return kind != channel_kind::file; }
 bool is_block(ssize_t negative) noexcept { return negative == -EAGAIN || negative == -EWOULDBLOCK; }
-
-ssize_t read_now(io_slot& on, channel_kind kind, std::span<std::byte> into) noexcept {
-  io_system& system = on.service().system();
-  ssize_t got = 0;
-  do {
-    got = is_socket(kind) ? system.receive(on.descriptor(), into.data(), into.size())
-                          : system.read(on.descriptor(), into.data(), into.size());
-  } while (got == -EINTR);
-  // A short read of a socket has emptied it, unless the peer has finished; a pipe's or a terminal's says nothing.
-  if (kind == channel_kind::socket && got > 0 && static_cast<std::size_t>(got) < into.size() && !on.hung_up()) on.exhausted(flow::in);
-  return got;
-}
 
 }  // namespace
 
@@ -67,7 +56,7 @@ bool read_until_op::find() noexcept {
   // The delimiter may have begun in what was searched before.
   const std::size_t from = searched_ >= delimiter_.size() ? searched_ - delimiter_.size() + 1 : 0;
   const std::size_t at = into_->find(delimiter_, from);
-  searched_ = into_->size();
+  if (at == std::string::npos) searched_ = into_->size();
   if (at == std::string::npos || at + delimiter_.size() > most_) return false;
   length_ = at + delimiter_.size();
   return true;

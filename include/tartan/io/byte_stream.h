@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tartan/io/chain_read.h>
 #include <tartan/io/object.h>
 #include <tartan/io/transfer.h>
 #include <utility>
@@ -59,6 +60,33 @@ class byte_stream : public io_object {
     detail::start_io<detail::read_until_op>(std::forward<F>(f), site, key(), kind_, into, delimiter, most);
   }
 
+  /// The same into a chain, in its own room: what there is, up to `most` bytes; up to the end of a line, LF or CRLF; up to the end of a
+  /// delimiter. The chain's front may be used up while it is read into, but not when a delimiter is looked for.
+  ///
+  /// Errors: std::errc::message_size if what ends it does not end within the chain's first `most` bytes.
+  [[nodiscard]] auto read_some(buf::chain& into, std::size_t most) noexcept {
+    return detail::io_awaitable<detail::chain_read_some_op>{std::in_place, key(), kind_, into, most};
+  }
+  template <detail::completion_of<detail::chain_read_some_op> F>
+  void read_some(buf::chain& into, std::size_t most, F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::chain_read_some_op>(std::forward<F>(f), site, key(), kind_, into, most);
+  }
+  [[nodiscard]] auto read_line(buf::chain& into, std::size_t most) noexcept {
+    return detail::io_awaitable<detail::chain_read_line_op>{std::in_place, key(), kind_, into, most};
+  }
+  template <detail::completion_of<detail::chain_read_line_op> F>
+  void read_line(buf::chain& into, std::size_t most, F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::chain_read_line_op>(std::forward<F>(f), site, key(), kind_, into, most);
+  }
+  [[nodiscard]] auto read_until(buf::chain& into, std::string_view delimiter, std::size_t most) noexcept {
+    return detail::io_awaitable<detail::chain_read_until_op>{std::in_place, key(), kind_, into, delimiter, most};
+  }
+  template <detail::completion_of<detail::chain_read_until_op> F>
+  void read_until(buf::chain& into, std::string_view delimiter, std::size_t most, F&& f,
+                  std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::chain_read_until_op>(std::forward<F>(f), site, key(), kind_, into, delimiter, most);
+  }
+
   /// Writes all of it; gives how much that was.
   [[nodiscard]] auto write(std::span<const std::byte> all) noexcept {
     return detail::io_awaitable<detail::write_op>{std::in_place, key(), kind_, all};
@@ -89,6 +117,7 @@ class byte_stream : public io_object {
   [[nodiscard]] detail::channel_kind kind() const noexcept { return kind_; }
 
  private:
+  friend class stream_writer;
   detail::channel_kind kind_ = detail::channel_kind::socket;
 };
 

@@ -57,6 +57,7 @@ class read_until_op : public io_wait {
 
  private:
   step attempt(io_slot& on) noexcept final;
+  [[nodiscard]] bool needs_no_call() noexcept final { return find(); }
   [[nodiscard]] bool find() noexcept;
   std::string* into_;
   std::string_view delimiter_;

@@ -72,6 +72,9 @@ class io_wait : public operation {
 
   [[nodiscard]] virtual step attempt(io_slot& on) noexcept = 0;
 
+  /// Whether an attempt would be done without a system call: then it is made even if there is nothing to read or no room.
+  [[nodiscard]] virtual bool needs_no_call() noexcept { return false; }
+
   /// It is done, after it has waited. `last`: nothing of the descriptor's is done after this call in this event, so that what goes on
   /// may do so in it; only then it throws.
   virtual void complete(bool last) = 0;

@@ -69,7 +69,7 @@ TEST_P(files, are_written_and_read) {
   EXPECT_EQ(content(), "hello there");
 }
 
-TEST_P(files, call_back) {
+TEST_P(files, call_back_in_the_same_color) {
   file kept;
   std::array<std::byte, 32> room{};
   std::string order;

@@ -59,10 +59,11 @@ class process_end_op : public io_wait {
 
 /// A child process and the pipes to it.
 ///
+/// Each operation comes in two forms: awaited, and with a callback.
 /// It gets no descriptor of this program's but its standard streams, no blocked signal, and the default action of SIGPIPE.
+/// Color: see io_object; its pipes have the same.
 /// Lifetime: closing or destroying it before the child has ended kills the child (SIGKILL) and reaps it: no zombie is left, and
 /// nothing goes on unseen. A program that has to survive makes itself a daemon.
-/// Color: see io_object; its pipes have the same. Each operation comes in two forms: awaited, and with a callback.
 class process : private io_object {
  public:
   /// None.

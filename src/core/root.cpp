@@ -22,7 +22,8 @@ counter_word& count_in(std::byte* bytes) noexcept { return *std::launder(reinter
 struct root::events {
   static void start(event& e) { static_cast<root&>(of(e)).start(); }
   static void report(event& e) { static_cast<root&>(of(e)).report(); }
-  static void drop_report(event& e) noexcept { static_cast<root&>(of(e)).let_go(); }
+  /// Refused, or left when the runtime ends: nobody else will ever tell of it.
+  static void drop_report(event& e) noexcept { static_cast<root&>(of(e)).report(); }
   static constexpr event_ops start_ops{.run = &start, .drop = &drop_event, .pooled = false, .counted = false};
   static constexpr event_ops report_ops{&report, &drop_report, origin::post, false, false};
 };
@@ -33,7 +34,10 @@ root::root(runtime_state& rt, color where, std::source_location site, unsigned r
   static_assert(sizeof(word) == sizeof(join_) && sizeof(counter_word) == sizeof(count_));
   ::new (static_cast<void*>(join_)) word;
   ::new (static_cast<void*>(count_)) counter_word{references};
+  rt.roots_changed(1);
 }
+
+root::~root() { runtime().roots_changed(-1); }
 
 void root::keep() noexcept { count_in(count_).fetch_add(1, std::memory_order_relaxed); }
 
@@ -97,7 +101,7 @@ void root::detach() noexcept {
   }
 }
 
-/// Tells of an exception that nobody will ask for, in the color. Releases a reference.
+/// Tells of an exception that nobody will ask for, in the color, or at the runtime's end. Releases a reference.
 void root::report() noexcept {
   if (std::exception_ptr left = take_exception()) {
     try {

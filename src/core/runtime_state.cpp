@@ -63,6 +63,7 @@ runtime_state::~runtime_state() {
   delete descriptors_.load(std::memory_order_acquire);  // pairs with plug_in; before the policy, for they hold strands
   policy_.reset();
   delete timers_.load(std::memory_order_acquire);  // pairs with plug_in
+  expect_no_roots();
   life_.reset();
 }
 
@@ -103,6 +104,21 @@ std::size_t runtime_state::operations() const noexcept {
   std::size_t sum = operations_.load(std::memory_order_acquire);  // pairs with operation_ended and waits_changed
   for (unsigned n = 0; n < workers_; ++n) sum += life_->at(n).io_waits.get();
   return sum;
+}
+
+void runtime_state::roots_changed(int more) noexcept {
+  if (worker* const w = worker_here()) {
+    w->roots.add(static_cast<std::uint64_t>(more));
+  } else {
+    roots_outside_.fetch_add(static_cast<std::size_t>(more), std::memory_order_relaxed);
+  }
+}
+
+// The pool of frames looks too, but it does not know those that were made outside of it: by a foreign thread, or large.
+void runtime_state::expect_no_roots() const noexcept {
+  std::size_t left = roots_outside_.load(std::memory_order_relaxed);
+  for (unsigned n = 0; n < workers_; ++n) left += life_->at(n).roots.get();
+  if (left != 0) fatal({"a runtime was destroyed before ", std::to_string(left), " coroutines, or handles of coroutines, that belong to it"});
 }
 
 void runtime_state::timer_set(std::uint64_t deadline_ns, bool own_color) noexcept { life_->timer_set(deadline_ns, own_color); }

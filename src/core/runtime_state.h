@@ -98,6 +98,9 @@ class runtime_state {
   /// Exact while all workers sleep.
   [[nodiscard]] std::size_t operations() const noexcept;
 
+  /// A spawned coroutine, which a handle may keep after its end, was made or is freed, wherever its memory is from.
+  void roots_changed(int more) noexcept;
+
   void name(color c, std::string_view name);
   void forget_name(color c) noexcept;
   [[nodiscard]] std::string name_of(color c) const;
@@ -106,6 +109,9 @@ class runtime_state {
   void escaped(color c, std::source_location site);
 
  private:
+  /// Ends the program if a handle outlives the runtime.
+  void expect_no_roots() const noexcept;
+
   options settings_;
   cpu_mask cpus_;
   unsigned workers_;
@@ -121,6 +127,8 @@ class runtime_state {
   real_memory::atomic<descriptors*> descriptors_{nullptr};
   /// Release by operation_ended, after its completion was posted; pairs with operations().
   real_memory::atomic<std::size_t> operations_{0};
+  /// Those of foreign threads; relaxed, for it is read when no other thread uses the runtime.
+  real_memory::atomic<std::size_t> roots_outside_{0};
   std::unique_ptr<frame_pool> frames_;
   std::unique_ptr<root_registry> roots_;
   std::unique_ptr<blocking_pool> blocking_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "core/coroutine_fixture.h"
+#include "core/frame_pool.h"
 
 namespace tartan {
 namespace {
@@ -254,6 +256,30 @@ TEST_P(a_join_handle, that_is_dropped_after_an_exception_reports_it_in_the_corou
   EXPECT_EQ(test::what_of(reports[0].exception), "nobody asked");
 }
 
+TEST_P(a_join_handle, that_is_dropped_after_the_last_run_has_the_exception_reported_when_the_runtime_ends) {
+  auto handle = spawn_in(rt(), color{8}, fails, std::string{"nobody will run it"});
+  run();
+  handle.detach();
+  EXPECT_TRUE(take_escaped().empty()) << "somebody may still run the runtime";
+  end_runtime();
+  const auto reports = take_escaped();
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports[0].in, color{8});
+  EXPECT_EQ(test::what_of(reports[0].exception), "nobody will run it");
+}
+
+TEST_P(a_join_handle, that_is_dropped_after_a_stop_has_the_exception_reported_at_once) {
+  auto handle = spawn_in(rt(), color{8}, fails, std::string{"too late"});
+  rt().post([this] { rt().stop(); });
+  EXPECT_EQ(rt().run(), 0);
+  EXPECT_TRUE(take_escaped().empty());
+  handle.detach();
+  const auto reports = take_escaped();
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports[0].in, color{8});
+  EXPECT_EQ(test::what_of(reports[0].exception), "too late");
+}
+
 TEST_P(a_join_handle, asks_its_coroutine_to_end_from_any_thread) {
   auto waits = spawn_in(rt(), color{4}, []() -> task<color> {
     co_await stop_requested();
@@ -327,6 +353,31 @@ TEST(a_join_handle_used_wrongly, ends_the_program) {
         });
       },
       "a runtime was destroyed before 1 coroutines, or handles of coroutines, that belong to it");
+}
+
+/// Their memory is not of the runtime's pool.
+TEST(a_join_handle_used_wrongly, ends_the_program_too_if_the_coroutine_was_spawned_outside_or_is_large) {
+  const auto outlived = [](auto spawn_one) {
+    options settings;
+    settings.workers = 1;
+    auto rt = std::make_unique<runtime>(settings);
+    auto outlives = spawn_one(*rt);
+    rt->run_until_idle();
+    rt.reset();
+  };
+  const char* const message = "tartan: a runtime was destroyed before 1 coroutines, or handles of coroutines, that belong to it";
+  EXPECT_DEATH(outlived([](runtime& rt) { return spawn(rt, []() -> task<> { co_return; }); }), message);
+  EXPECT_DEATH(outlived([](runtime& rt) { return spawn(rt, fails, std::string{"unread"}); }), message);
+  EXPECT_DEATH(outlived([](runtime& rt) {
+                 join_handle<> large;
+                 rt.post([&] {
+                   large = spawn([](std::array<char, 2 * detail::frame_pool::largest_bytes>) -> task<> { co_return; },
+                                 std::array<char, 2 * detail::frame_pool::largest_bytes>{});
+                 });
+                 rt.run_until_idle();
+                 return large;
+               }),
+               message);
 }
 
 class an_exception_of_a_coroutine : public test::coroutines {};

@@ -48,6 +48,7 @@ struct alignas(128) worker : thread_context {
   counter wakes;
   counter sleeps;
   counter io_waits;  ///< operations that have begun to wait on this worker, less those that have ended on it
+  counter roots;     ///< spawned coroutines that were made here, less those whose last reference went here
   real_memory::atomic<std::uint64_t> running_color{0};
   real_memory::atomic<std::source_location> running_site{};
   real_memory::atomic<bool> in_turn{false};

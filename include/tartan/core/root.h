@@ -28,7 +28,7 @@ enum class membership : std::uint8_t { of_runtime, of_group };
 /// Lifetime: counted: one for the coroutine until it has ended, one for its handle, one for who joins it.
 class root : public chain, public pooled {
  public:
-  virtual ~root() = default;
+  virtual ~root();
 
   /// Makes it known to the runtime and posts its start. False: the runtime refuses; the caller's reference is all that is left.
   [[nodiscard]] bool launch() noexcept;

@@ -20,7 +20,12 @@ namespace {
 
 strand_state* open_strand(runtime_state& rt, std::string_view name) {
   strand_state* const s = rt.policy().open_strand(rt.worker_here(), !name.empty());
-  if (!name.empty()) rt.name(rt.policy().color_of(*s), name);
+  try {
+    if (!name.empty()) rt.name(rt.policy().color_of(*s), name);
+  } catch (...) {
+    rt.policy().close_strand(*s, rt.worker_here());
+    throw;
+  }
   return s;
 }
 

@@ -8,6 +8,7 @@
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
 #include <tartan/core/spawn.h>
+#include <tartan/core/strand.h>
 #include <tartan/time/post_after.h>
 #include <tartan/time/sleep.h>
 #include <tartan/time/timer.h>
@@ -84,6 +85,21 @@ TEST_P(without_memory, a_first_timer_throws_and_is_not_set) {
   };
   EXPECT_THROW(set_later(), std::bad_alloc);
   EXPECT_EQ(rt.state().timers(), nullptr);
+}
+
+TEST_P(without_memory, a_strand_whose_name_cannot_be_stored_throws_and_leaves_none) {
+  if (!test::refuses_operator_new) return;
+  runtime rt{settings()};  // ends the program if a strand outlives it
+  const strand first{rt};
+  const auto open = [&] {
+    const test::no_memory none;
+    const strand named{rt, "a name that is too long to lie in the string itself"};
+  };
+  EXPECT_THROW(open(), std::bad_alloc);
+  rt.post([&] { EXPECT_THROW(open(), std::bad_alloc); });
+  rt.post([] { const strand here; });
+  rt.post([&] { EXPECT_THROW(open(), std::bad_alloc); });
+  rt.run_until_idle();
 }
 
 TEST_P(without_memory, a_first_sleep_ends_the_program) {

@@ -18,11 +18,13 @@ class runtime;
 /// Cost: 64 bytes while idle; the name lies in a side record.
 class strand {
  public:
+  /// Threads: any.
+  /// Errors: std::bad_alloc.
   explicit strand(runtime& rt, std::string_view name = {});
 
   /// In the runtime of the running event.
   ///
-  /// Errors: outside of an event the program ends with a message.
+  /// Errors: std::bad_alloc; outside of an event the program ends with a message.
   explicit strand(std::string_view name = {}, std::source_location site = std::source_location::current());
 
   strand(strand&& other) noexcept : state_{other.state_} { other.state_ = nullptr; }

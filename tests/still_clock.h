@@ -1,0 +1,108 @@
+#pragma once
+/// A clock for tests that moves only by hand, and shows who sleeps for how long: whether a runtime that idles would ever do anything.
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/poller.h"
+
+namespace tartan::test {
+
+/// Give it to one runtime as options.poller; it must outlive that runtime. A watcher's patience is over at once. Threads: any.
+class still_poller final : public detail::poller {
+ public:
+  void attach(unsigned workers) override { sleepers_.resize(workers); }
+
+  [[nodiscard]] std::uint64_t now_ns() noexcept override {
+    const std::lock_guard hold{lock_};
+    return now_ns_;
+  }
+
+  void advance(std::chrono::nanoseconds by) {
+    const std::lock_guard hold{lock_};
+    now_ns_ += static_cast<std::uint64_t>(by.count());
+    changed_.notify_all();
+  }
+
+  detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
+    std::unique_lock hold{lock_};
+    if (limit.at_most_ns != detail::never_ns) {
+      ++watches_;
+      longest_watch_ns_ = std::max(longest_watch_ns_, limit.at_most_ns);
+      hold.unlock();
+      std::this_thread::yield();
+      return detail::slept::alone;
+    }
+    sleepers_[worker] = {&token, limit.until_ns};
+    changed_.wait(hold, [&] { return !is_asleep(token) || now_ns_ >= limit.until_ns; });
+    sleepers_[worker] = {};
+    return detail::slept::alone;
+  }
+
+  void wake(unsigned /*worker*/, detail::wake_token& /*token*/) noexcept override {
+    const std::lock_guard hold{lock_};
+    changed_.notify_all();
+  }
+
+  bool harvest(unsigned /*worker*/) noexcept override {
+    const std::lock_guard hold{lock_};
+    ++harvests_;
+    return false;
+  }
+
+  /// Whether every worker sleeps: then none does anything until the clock is moved or somebody calls the runtime.
+  [[nodiscard]] bool all_asleep() {
+    const std::lock_guard hold{lock_};
+    return std::all_of(sleepers_.begin(), sleepers_.end(), [&](const sleeper& each) {
+      return each.token != nullptr && is_asleep(*each.token) && now_ns_ < each.until_ns;
+    });
+  }
+
+  /// When the first of them will be awake by itself.
+  [[nodiscard]] std::uint64_t first_awake_ns() {
+    const std::lock_guard hold{lock_};
+    return std::min_element(sleepers_.begin(), sleepers_.end(), [](const sleeper& a, const sleeper& b) { return a.until_ns < b.until_ns; })
+        ->until_ns;
+  }
+
+  [[nodiscard]] std::uint64_t harvests() {
+    const std::lock_guard hold{lock_};
+    return harvests_;
+  }
+
+  /// Sleeps of watchers, and how long the most patient of them would have slept.
+  [[nodiscard]] std::uint64_t watches() {
+    const std::lock_guard hold{lock_};
+    return watches_;
+  }
+  [[nodiscard]] std::uint64_t longest_watch_ns() {
+    const std::lock_guard hold{lock_};
+    return longest_watch_ns_;
+  }
+
+ private:
+  /// What a worker waits for; a null token: it is awake.
+  struct sleeper {
+    detail::wake_token* token = nullptr;
+    std::uint64_t until_ns = 0;
+  };
+
+  static bool is_asleep(const detail::wake_token& token) noexcept {
+    return token.load(std::memory_order_acquire) == detail::token_asleep;
+  }
+
+  std::mutex lock_;
+  std::condition_variable changed_;
+  std::vector<sleeper> sleepers_;
+  std::uint64_t now_ns_ = 1'000'000'000;
+  std::uint64_t harvests_ = 0;
+  std::uint64_t watches_ = 0;
+  std::uint64_t longest_watch_ns_ = 0;
+};
+
+}  // namespace tartan::test

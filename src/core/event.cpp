@@ -1,4 +1,5 @@
 #include <tartan/core/event.h>
+#include <tartan/core/post.h>
 
 #include "core/fatal.h"
 #include "core/guest.h"
@@ -66,6 +67,12 @@ bool submit_completion(runtime_state& rt, color c, event& e) noexcept {
 runtime_state* current_runtime() noexcept {
   const thread_context* const context = here_now();
   return context != nullptr ? context->owner : nullptr;
+}
+
+runtime_state& runtime_of_callback(std::source_location bound_at) noexcept {
+  if (runtime_state* const rt = current_runtime()) return *rt;
+  fatal({"a callback of tartan::bind was called outside of any event; it was bound at ", place(bound_at),
+         "; for callers on other threads bind it to the runtime: bind(rt, color, f)"});
 }
 
 runtime_state& required_runtime(const char* function, std::source_location site) noexcept {

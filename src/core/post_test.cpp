@@ -35,7 +35,8 @@ TEST(post, knows_no_event_outside_of_events) {
 TEST(post_DeathTest, outside_of_an_event_ends_the_program_and_names_the_place) {
   EXPECT_DEATH(post([] {}),
                "tartan::post was called outside of any event, at .*post_test.cpp:[0-9]+.*runtime's own member");
-  EXPECT_DEATH(bind(color{1}, [] {})(), "tartan::post was called outside of any event, at .*post_test.cpp:[0-9]+");
+  EXPECT_DEATH(bind(color{1}, [] {})(),
+               "a callback of tartan::bind was called outside of any event; it was bound at .*post_test.cpp:[0-9]+.*bind\\(rt, color, f\\)");
   EXPECT_DEATH(strand{"nowhere"}, "tartan::strand was called outside of any event, at .*post_test.cpp:[0-9]+");
 }
 

@@ -34,7 +34,12 @@ void refuse_unordered(color c, std::string_view what, std::source_location site)
 void check_use(runtime_state& rt, color c, std::string_view what, std::source_location at) noexcept {
   const thread_context* const context = here_now();
   const bool inside = context != nullptr && context->in_event;
-  if (inside && context->owner == &rt) return c.assert_here(at);
+  const bool here_inside = inside && context->owner == &rt;
+  if (here_inside && context->running == c) return;
+  if (here_inside) {
+    fatal({"a timer of ", color_text(c, rt.name_of(c)), what, place(at), ", but ",
+           color_text(context->running, rt.name_of(context->running)), " runs, posted at ", place(context->site)});
+  }
   if (!rt.life().running()) return;
   const std::string elsewhere =
       inside ? ", in an event of another runtime, posted at " + place(context->site) : ", on a thread that runs no event of it";

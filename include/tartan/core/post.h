@@ -51,6 +51,13 @@ bool dispatch(color c, F&& f, std::source_location site = std::source_location::
   return post(c, std::forward<F>(f), site);
 }
 
+namespace detail {
+
+/// The runtime of the running event; ends the program, with the place where the callback was bound, outside of any event.
+[[nodiscard]] runtime_state& runtime_of_callback(std::source_location bound_at) noexcept;
+
+}  // namespace detail
+
 /// A callback that brings its own color along: calling it posts it there, with its arguments.
 ///
 /// Threads: with a runtime any; without one callable from any event, into that event's runtime, and outside the program ends.
@@ -79,7 +86,7 @@ class bound {
  private:
   template <class G, class... Args>
   void post_call(G&& g, Args&&... args) const {
-    detail::runtime_state& rt = into_ != nullptr ? *into_ : detail::required_runtime("tartan::post", site_);
+    detail::runtime_state& rt = into_ != nullptr ? *into_ : detail::runtime_of_callback(site_);
     auto call = [f = F(std::forward<G>(g)), ... kept = std::decay_t<Args>(std::forward<Args>(args))]() mutable { f(std::move(kept)...); };
     detail::submit(rt, color_, *detail::make_event(rt, std::move(call), site_));
   }

@@ -13,7 +13,7 @@ serve: ## build the web server and serve a small site on http://127.0.0.1:8080 (
 	@cmake --preset release -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset release --target tartan-web -j $(JOBS)
 	@exec build/release/apps/web/tartan-web --root '$(ROOT)' --listen '127.0.0.1:$(PORT)' --workers '$(WORKERS)'
 
-test: ## install what is missing (Debian), build all presets, run every test
+test: ## install what is missing (Debian), build release, asan and tsan, run every test
 	@tools/packages build apps test
 	@tests/run
 

@@ -112,7 +112,8 @@ class runtime {
 
   /// Stops, and runs until nothing is left or the time has passed; what remains is destroyed here, never run, and counted.
   ///
-  /// Waits for blocking jobs that are running; if they last longer than the time and `drain_within` together, ends the program with a report.
+  /// Waits for blocking jobs that are running; if they last longer than the time or `drain_within`, whichever is more, it ends the program with a
+  /// report.
   /// Threads: not while another thread runs this runtime; not from an event.
   drained drain(std::chrono::nanoseconds within, std::source_location site = std::source_location::current());
 

@@ -19,7 +19,7 @@ namespace tartan::detail {
 struct home_traits {
   template <class Memory>
   using lock = biased_lock<Memory>;
-  static constexpr std::size_t segment_slots = 61;  ///< so much a thief takes at most
+  static constexpr std::size_t segment_slots = 61;  ///< of a segment of the core queue, some 500 bytes
   static constexpr int taken_at_once = 64;          ///< links that are dealt with in one hold of the lock
 };
 

@@ -24,6 +24,13 @@ using durations = std::initializer_list<std::chrono::nanoseconds>;
 
 class an_idle_runtime : public test::on_workers {
  protected:
+  void SetUp() override {
+    on_workers::SetUp();
+    options with = settings();
+    with.poller = &clock;
+    rt_ = std::make_unique<runtime>(with);
+  }
+
   /// Runs until stop(); for as long as the clock shows, if it is told so.
   void start(std::chrono::nanoseconds limit = {}) {
     runner_ = std::thread{[this, limit] {
@@ -39,19 +46,12 @@ class an_idle_runtime : public test::on_workers {
   }
   void TearDown() override {
     rt().stop();
-    runner_.join();
+    if (runner_.joinable()) runner_.join();
     rt_.reset();
     on_workers::TearDown();
   }
 
-  runtime& rt() {
-    if (rt_ == nullptr) {
-      options with = settings();
-      with.poller = &clock;
-      rt_ = std::make_unique<runtime>(with);
-    }
-    return *rt_;
-  }
+  runtime& rt() { return *rt_; }
 
   test::still_poller clock;
 

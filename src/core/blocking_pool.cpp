@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "core/fatal.h"
+#include "core/guest.h"
 #include "core/runtime_state.h"
 #include "core/signals.h"
 
@@ -184,6 +186,8 @@ void blocking_pool::shut_down() noexcept {
 }
 
 std::error_code start_blocking(runtime_state& rt, blocking_job& job) noexcept {
+  std::optional<guests::posting> in_gate;  // who drains waits for what was submitted, and so for who is about to
+  if (rt.worker_here() == nullptr) in_gate.emplace(rt.guests());
   if (rt.stopping()) return errc::canceled;
   try {
     return rt.blocking().try_submit(job) ? std::error_code{} : errc::busy;

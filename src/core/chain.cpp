@@ -8,7 +8,11 @@
 #include <new>
 #include <utility>
 
+#include "core/guest.h"
+#include "core/lifecycle.h"
 #include "core/memory.h"
+#include "core/runtime_state.h"
+#include "core/sched/policy.h"
 #include "core/wait_word.h"
 
 namespace tartan::detail {
@@ -70,9 +74,9 @@ bool chain::post(const event_ops& ops) noexcept {
   return submit_completion(*rt_, where_, event_);
 }
 
-bool chain::post_new(const event_ops& ops) noexcept {
+void chain::post_admitted(const event_ops& ops) noexcept {
   event_.ops = &ops;
-  return submit(*rt_, where_, event_);
+  rt_->policy().submit(where_, event_, rt_->worker_here());
 }
 
 void chain::run(std::coroutine_handle<> self) noexcept {
@@ -154,6 +158,14 @@ void chain::complete_here() noexcept {
 }
 
 void chain::cancel() noexcept {
+  if (rt_->worker_here() != nullptr) {
+    if (word_in(word_).cancel() == wait_duty::cancel) post(events::cancel_ops);
+    return;
+  }
+  // Without an event to post, not even the runtime need be there.
+  if (word_in(word_).cancel(false) != wait_duty::cancel) return;
+  const guests::posting in_gate{rt_->guests()};  // or the runtime might end between the claim and the post
+  if (rt_->life().over()) return;                // it is destroyed where it waits
   if (word_in(word_).cancel() == wait_duty::cancel) post(events::cancel_ops);
 }
 

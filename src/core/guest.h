@@ -6,7 +6,6 @@
 #include "core/line_pool.h"
 #include "core/memory.h"
 #include "core/posting_gates.h"
-#include "core/spin_lock.h"
 
 namespace tartan::detail {
 
@@ -49,51 +48,46 @@ class guests {
   }
 
   /// As posting_gates. Threads: outside of posts.
-  void pass() noexcept {
-    gates_.pass();
-    pass_common();
+  void pass() noexcept { gates_.pass(); }
+  void await_left() noexcept { gates_.await_left(); }
+
+  /// Until leave(), nobody ends the runtime; what refuses is to be looked at inside. Gives what leave() takes. Nests.
+  [[nodiscard]] guest* enter() noexcept {
+    guest* const g = mine();
+    if (g != nullptr) [[likely]] {
+      g->enter();
+    } else {
+      gates_.enter_common();
+    }
+    return g;
   }
-  void await_left() noexcept {
-    gates_.await_left();
-    pass_common();
+  /// If it is the outermost, nothing of the runtime is touched after it.
+  void leave(guest* entered) noexcept {
+    if (entered != nullptr) [[likely]] {
+      entered->leave();
+    } else {
+      gates_.leave_common();
+    }
   }
 
-  /// A post, in scope. Nothing of the runtime is touched after its end.
+  /// The same, in scope. Nothing that is the user's is called or destroyed inside: it might drain the runtime, and wait for itself.
   class posting {
    public:
-    explicit posting(guests& all) noexcept : mine_{all.mine()}, common_{all.common_} {
-      if (mine_ != nullptr) [[likely]] {
-        mine_->enter();
-      } else {
-        common_.lock();
-      }
-    }
+    explicit posting(guests& all) noexcept : all_{all}, mine_{all.enter()} {}
     posting(const posting&) = delete;
     posting& operator=(const posting&) = delete;
-    ~posting() {
-      if (mine_ != nullptr) [[likely]] {
-        mine_->leave();
-      } else {
-        common_.unlock();
-      }
-    }
+    ~posting() { all_.leave(mine_); }
 
    private:
+    guests& all_;
     guest* mine_;
-    spin_lock& common_;
   };
 
  private:
   [[gnu::noinline]] guest* find_mine() noexcept;
   [[nodiscard]] guest* enroll() noexcept;
-  void pass_common() noexcept {
-    common_.lock();
-    common_.unlock();
-  }
 
   posting_gates<real_memory, guest> gates_;
-  /// The gate of threads that have none of their own.
-  spin_lock common_;
 };
 
 }  // namespace tartan::detail

@@ -238,6 +238,7 @@ drained lifecycle::finish_off(std::uint64_t within_ns) {
     const std::uint64_t now = rt_.now_ns();
     work(until::idle, within_ns > never_ns - now ? never_ns : now + within_ns);
   }
+  rt_.guests().pass();  // blocking jobs that were admitted before the stop are in the pool
   const std::size_t jobs_dropped = await_blocking(within_ns);
   over_.store(true, std::memory_order_release);
   hide_source_outside();

@@ -5,6 +5,8 @@
 /// would cost a read-modify-write more, and others would spin while its holder wakes a worker, which takes 2 to 13 us. Here each
 /// thread has a word of its own, which it makes odd and even again by plain stores, and waits for nobody; who ends the runtime
 /// pays, with a heavy barrier and a look at each word.
+///
+/// Posting is only one of the doors by which a foreign thread comes in; spawning, completing a wait, setting a timer pass the same gate.
 
 #include <cstdint>
 #include <thread>
@@ -19,13 +21,20 @@ class posting_gate {
  public:
   // Threads: the one that it belongs to.
 
+  /// Nests: who spawns also posts.
   void enter() noexcept {
+    const std::uint32_t depth = depth_;
+    depth_ = depth + 1;
+    if (depth != 0) return;
     // release: the posts before, for an await_left that sees the thread inside, and then inside again
     steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // pairs as leave
     Memory::light_barrier();  // seen-or-refused: pairs with the heavy barrier of pass
   }
-  /// The last touch of anything that belongs to the runtime.
+  /// The outermost is the last touch of anything that belongs to the runtime.
   void leave() noexcept {
+    const std::uint32_t depth = depth_ - 1;
+    depth_ = depth;
+    if (depth != 0) return;
     steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // pairs with await_left
   }
 
@@ -72,6 +81,8 @@ class posting_gate {
 
   /// Its thread's; odd while it is inside. Release by enter and leave; pairs with await_left.
   typename Memory::template atomic<std::uint64_t> steps_{0, "steps"};
+  /// Its thread's: how often it has entered and not left.
+  typename Memory::template plain<std::uint32_t> depth_{0, "depth"};
   typename Memory::template atomic<std::uint32_t> tenure_{owned, "tenure"};
 };
 
@@ -96,6 +107,13 @@ class posting_gates {
     } while (!first_.compare_exchange_weak(top, &g, std::memory_order_release, std::memory_order_relaxed));
   }
 
+  /// The gate of threads that have none of their own. Nests. Threads: any.
+  void enter_common() noexcept {
+    in_common_.fetch_add(1, std::memory_order_relaxed);
+    Memory::light_barrier();  // seen-or-refused: as enter
+  }
+  void leave_common() noexcept { in_common_.fetch_sub(1, std::memory_order_release); }  // pairs with await_left
+
   /// Returns when every post has arrived that did not see what the caller has stored before, be it a flag that refuses posts.
   /// Threads: one that is in none of the gates.
   void pass() const noexcept {
@@ -105,6 +123,14 @@ class posting_gates {
   /// The same for a caller that has just passed a heavy barrier, and for posts that have returned before it.
   void await_left() const noexcept {
     for (Gate* g = first_.load(std::memory_order_acquire); g != nullptr; g = g->next) g->await_left();  // pairs with add
+    // A stream of them could hold this up, but those who come here have no memory left, or end. pairs with leave_common
+    for (int looks = 0; in_common_.load(std::memory_order_acquire) != 0; ++looks) {
+      if (looks < 100) {
+        Memory::pause();
+      } else {
+        std::this_thread::yield();
+      }
+    }
   }
 
   /// The runtime ends: calls destroy(gate) with those that nobody has; the others are their threads'. Threads: after the last post.
@@ -119,6 +145,7 @@ class posting_gates {
 
  private:
   typename Memory::template atomic<Gate*> first_{nullptr, "first gate"};
+  typename Memory::template atomic<std::uint32_t> in_common_{0, "in common"};
 };
 
 }  // namespace tartan::detail

@@ -1,8 +1,12 @@
 #include <tartan/core/root.h>
 
+#include <optional>
+
 #include "core/fatal.h"
 #include "core/group_state.h"
+#include "core/guest.h"
 #include "core/join_word.h"
+#include "core/lifecycle.h"
 #include "core/memory.h"
 #include "core/root_registry.h"
 #include "core/runtime_state.h"
@@ -48,15 +52,29 @@ void root::let_go() noexcept {
 
 bool root::launch() noexcept {
   keep();  // it may have ended before this returns
-  if (group() != nullptr) group()->add(*this);
-  runtime().roots().add(*this);
-  const bool posted = post_new(events::start_ops);
-  if (!posted) {
-    runtime().roots().remove(*this);
-    drop();
+  const bool admitted = enlist();
+  if (!admitted) {  // outside of the gate: what is destroyed here may post
+    close();
+    let_go();
   }
   let_go();
-  return posted;
+  return admitted;
+}
+
+/// Into the lists and on its way, or neither: once it is in the registry, who drains may destroy it.
+bool root::enlist() noexcept {
+  runtime_state& rt = runtime();
+  std::optional<guests::posting> in_gate;
+  if (rt.worker_here() == nullptr) {
+    in_gate.emplace(rt.guests());
+    if (rt.stopping()) return false;
+  } else if (rt.stopping() && rt.life().over()) {
+    return false;
+  }
+  if (group() != nullptr) group()->add(*this);
+  rt.roots().add(*this);
+  post_admitted(events::start_ops);
+  return true;
 }
 
 void root::start() noexcept {

@@ -49,11 +49,13 @@ class wait_word {
   }
 
   /// From any thread, any number of times; only the first one has an effect.
-  [[nodiscard]] wait_duty cancel() noexcept {
+  /// `may_claim` false: if it had to claim the chain's event, it changes nothing, and still gives `cancel`.
+  [[nodiscard]] wait_duty cancel(bool may_claim = true) noexcept {
     std::uint32_t word = word_.load(std::memory_order_acquire);  // pairs with wait
     for (;;) {
       if ((word & requested) != 0) return wait_duty::none;
       const bool claims = (word & phase) == waiting;  // one-event: from now on the chain's event is ours
+      if (claims && !may_claim) return wait_duty::cancel;
       const std::uint32_t next = (claims ? (word & ~phase) | canceling : word) | requested;
       if (swap(word, next)) return claims ? wait_duty::cancel : wait_duty::none;
     }

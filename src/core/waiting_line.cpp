@@ -4,12 +4,12 @@
 
 #include <tartan/core/waiting_line.h>
 
-#include <mutex>
 #include <new>
 
 #include "core/fatal.h"
+#include "core/guest.h"
+#include "core/lifecycle.h"
 #include "core/memory.h"
-#include "core/root_registry.h"
 #include "core/runtime_state.h"
 #include "core/spin_lock.h"
 
@@ -17,9 +17,23 @@ namespace tartan::detail {
 
 namespace {
 
-using claim_flag = real_memory::atomic<bool>;
+using wait_state = real_memory::atomic<std::uint8_t>;
+enum : std::uint8_t {
+  waits,
+  going,  ///< let go by who still touches it, for a moment
+  ended,
+};
+
+/// How who has taken a waiter out entered its runtime.
+enum : std::uint8_t { on_worker, by_own_gate, by_common_gate };
+
+wait_state& state_in(std::byte* bytes) noexcept { return *std::launder(reinterpret_cast<wait_state*>(bytes)); }
 
 spin_lock& lock_in(std::byte* bytes) noexcept { return *std::launder(reinterpret_cast<spin_lock*>(bytes)); }
+
+void leave_gate(runtime_state& rt, std::uint8_t entered) noexcept {
+  if (entered != on_worker) rt.guests().leave(entered == by_own_gate ? rt.guests().mine() : nullptr);
+}
 
 }  // namespace
 
@@ -31,35 +45,56 @@ void brief_lock::lock() noexcept { lock_in(held_).lock(); }
 void brief_lock::unlock() noexcept { lock_in(held_).unlock(); }
 
 waiter::waiter() noexcept {
-  static_assert(sizeof(claim_flag) == sizeof(claimed_));
-  ::new (static_cast<void*>(claimed_)) claim_flag;
+  static_assert(sizeof(wait_state) == sizeof(state_));
+  ::new (static_cast<void*>(state_)) wait_state{waits};
 }
 waiter::waiter(waiter&& /*before it waits: nothing to move*/) noexcept : waiter{} {}
 
-/// Still in a line: its frame is destroyed by a runtime that is over, on one thread.
+/// Still in a line: its frame is destroyed by a runtime that is over. Foreign threads may be in the line all the same.
 waiter::~waiter() {
-  if (line_ != nullptr) line_->unlink(*this);
+  if (who_ == nullptr) return;
+  // acquire: the last touch of who has let it go, pairs with let_go
+  while (state_in(state_).load(std::memory_order_acquire) != ended && !leave()) real_memory::relax();
 }
 
-bool waiter::claim() noexcept {
-  auto& flag = *std::launder(reinterpret_cast<claim_flag*>(claimed_));
+/// Ends the wait, or lets the waiter go, which has then to become `ended`.
+bool waiter::claim(std::uint8_t to) noexcept {
+  std::uint8_t expected = waits;
   // acquire: its place in the line, pairs with the chain's wait; the line's lock does the rest
-  return !flag.exchange(true, std::memory_order_acq_rel);
+  return state_in(state_).compare_exchange_strong(expected, to, std::memory_order_acq_rel, std::memory_order_relaxed);
 }
 
-bool waiter::cancel() noexcept {
-  if (!claim()) return false;
+bool waiter::leave() noexcept {
+  if (!claim(ended)) return false;
   waiting_line& line = *line_;  // there is somebody in it, so it exists
   const holding hold{*line.lock_};
   line.unlink(*this);
   return true;
 }
 
+/// Under the line's lock. Gives whether its runtime goes on; then the caller is in its gate, unless that is its worker. While it is in
+/// the line, its runtime is there.
+bool waiter::admit() noexcept {
+  runtime_state& rt = who_->runtime();
+  entered_ = on_worker;
+  if (rt.worker_here() == nullptr) entered_ = rt.guests().enter() != nullptr ? by_own_gate : by_common_gate;
+  if (!rt.stopping() || !rt.life().over()) return true;
+  leave_gate(rt, entered_);
+  return false;
+}
+
 waiting_line::~waiting_line() {
-  if (first_ != nullptr && !first_->who_->runtime().roots().dropping()) {
-    fatal({what_, " was destroyed while a coroutine waits in it, which was spawned at ", place(first_->who_->site())});
+  for (;;) {
+    {
+      const holding hold{*lock_};  // also after the last one: it may still be about to unlock
+      if (first_ == nullptr) return;
+      if (!first_->who_->runtime().life().over()) {
+        fatal({what_, " was destroyed while a coroutine waits in it, which was spawned at ", place(first_->who_->site())});
+      }
+      let_go(*first_);
+    }
+    real_memory::relax();
   }
-  while (first_ != nullptr) unlink(*first_);
 }
 
 void waiting_line::join(waiter& last, chain& who) noexcept {
@@ -72,18 +107,39 @@ void waiting_line::join(waiter& last, chain& who) noexcept {
 }
 
 waiter* waiting_line::take_first() noexcept {
-  for (waiter* one = first_; one != nullptr; one = one->next_) {
-    if (!one->claim()) continue;  // canceled; about to leave
-    unlink(*one);
-    return one;
+  for (waiter* one = first_; one != nullptr;) {
+    waiter* const next = one->next_;
+    if (!one->admit()) {
+      let_go(*one);
+    } else if (one->claim(ended)) {
+      unlink(*one);
+      return one;
+    } else {  // canceled; about to leave
+      leave_gate(one->who_->runtime(), one->entered_);
+    }
+    one = next;
   }
   return nullptr;
+}
+
+/// Its runtime is over: it will be destroyed, by then perhaps without the line.
+void waiting_line::let_go(waiter& one) noexcept {
+  if (!one.claim(going)) return;  // about to leave by itself
+  unlink(one);
+  state_in(one.state_).store(ended, std::memory_order_release);  // last touch; pairs with ~waiter
+}
+
+void waiting_line::complete(waiter& taken) noexcept {
+  chain& who = *taken.who_;
+  runtime_state& rt = who.runtime();
+  const std::uint8_t entered = taken.entered_;
+  who.complete();
+  leave_gate(rt, entered);  // the runtime is there as long as this thread is inside
 }
 
 void waiting_line::unlink(waiter& one) noexcept {
   (one.previous_ != nullptr ? one.previous_->next_ : first_) = one.next_;
   (one.next_ != nullptr ? one.next_->previous_ : last_) = one.previous_;
-  one.line_ = nullptr;
 }
 
 }  // namespace tartan::detail

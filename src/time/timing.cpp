@@ -9,9 +9,11 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 
 #include "core/fatal.h"
+#include "core/guest.h"
 #include "core/runtime_state.h"
 
 namespace tartan::detail {
@@ -72,7 +74,14 @@ std::uint64_t timing::number(color c) noexcept {
 }
 
 void timing::set(timer_node& node, std::uint64_t now_ns, std::uint64_t deadline_ns) noexcept {
+  if (!insert(node, now_ns, deadline_ns)) post(node, true);  // outside of the gate, for it may be destroyed
+}
+
+/// False: the runtime stops, it is to be posted as canceled.
+bool timing::insert(timer_node& node, std::uint64_t now_ns, std::uint64_t deadline_ns) noexcept {
   const unsigned here_is = rt_.this_worker();
+  std::optional<guests::posting> in_gate;  // the timer may run, and its event let the runtime end, before this returns
+  if (here_is == rt_.workers()) in_gate.emplace(rt_.guests());
   const bool own_color = here != nullptr && here->in_event && here_is != rt_.workers() && here->running == node.where;
   node.canceled_by_stop = false;
   node.links.sequence = number(node.where);
@@ -83,7 +92,7 @@ void timing::set(timer_node& node, std::uint64_t now_ns, std::uint64_t deadline_
   if (stopped_.load(std::memory_order_relaxed) || rt_.stopping()) {
     mine.gate.unlock();
     node.deadline_ns = deadline_ns;
-    return post(node, true);
+    return false;
   }
   node.deadline_ns = later(deadline_ns, horizon_.passed());  // nothing-overtaken
   const std::uint64_t look_ns = mine.nodes.insert(node, now_ns >> wheel::tick_bits);
@@ -92,6 +101,7 @@ void timing::set(timer_node& node, std::uint64_t now_ns, std::uint64_t deadline_
   mine.gate.unlock();
   // From here on the node may be gone: it may have been posted, and run.
   rt_.timer_set(look_ns, own_color);
+  return true;
 }
 
 bool timing::cancel(timer_node& node) noexcept {

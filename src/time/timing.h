@@ -57,6 +57,7 @@ class timing final : public clockwork {
   class baton;
 
   [[nodiscard]] std::uint64_t number(color c) noexcept;
+  [[nodiscard]] bool insert(timer_node& node, std::uint64_t now_ns, std::uint64_t deadline_ns) noexcept;
   void collect(std::uint64_t cut_ns) noexcept;
   void take_before(home& from, std::uint64_t cut_tick) noexcept;
   std::size_t post_ready(std::size_t limit, bool canceled) noexcept;

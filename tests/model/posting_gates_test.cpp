@@ -50,6 +50,30 @@ struct host {
     g.leave();
   }
 
+  // As spawn: a list first, and then a post, which has a gate of its own.
+  void spawn(gate<Memory>& g) {
+    g.enter();
+    if (!over.load(acquire)) {
+      admitted = admitted + 1;
+      g.enter();
+      g.leave();
+      arrived = arrived + 1;
+    }
+    g.leave();
+  }
+
+  // As post, by a thread that has no gate of its own.
+  void post_by_common() {
+    gates.enter_common();
+    if (!over.load(acquire)) {
+      admitted = admitted + 1;
+      gates.enter_common();
+      gates.leave_common();
+      arrived = arrived + 1;
+    }
+    gates.leave_common();
+  }
+
   void end() {
     over.store(true, release);
     gates.pass();
@@ -87,17 +111,50 @@ TEST(posting_gates, let_what_was_admitted_arrive_where_membarrier_is_refused) {
   EXPECT_TRUE(found.proved()) << found.report;
 }
 
-// The end of a run: nothing refuses posts, but one that has returned must be found although it has left its link to one that has not.
 template <class Memory>
-result idle_against_posts(const options& bounds) {
+result end_against_a_spawn(const options& bounds) {
   return explore(bounds, [](program& p) {
+    auto* h = p.make<host<Memory>>();
+    p.thread("spawner", [=] { h->spawn(*h->enroll()); });
+    p.thread("end", [=] { h->end(); });
+    p.finally([=] { check(h->arrived == -1, "nothing arrives after the end"); });
+  });
+}
+
+TEST(posting_gates, keep_a_thread_inside_until_it_has_left_as_often_as_it_has_entered) {
+  const result found = end_against_a_spawn<model_memory>({.name = "posting_gates_nested"});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+template <class Memory>
+result end_against_common(const options& bounds) {
+  return explore(bounds, [](program& p) {
+    auto* h = p.make<host<Memory>>();
+    p.thread("poster", [=] { h->post_by_common(); });
+    p.thread("end", [=] { h->end(); });
+    p.finally([=] { check(h->arrived == -1, "nothing arrives after the end"); });
+  });
+}
+
+TEST(posting_gates, have_one_in_common_for_threads_without) {
+  const result found = end_against_common<model_memory>({.name = "posting_gates_common"});
+  EXPECT_TRUE(found.proved()) << found.report;
+  EXPECT_FALSE(end_against_common<without_heavy_barrier>({.name = "posting_gates_common_no_heavy"}).passed);
+  EXPECT_FALSE(end_against_common<without_order>({.name = "posting_gates_common_relaxed"}).passed);
+}
+
+// The end of a run: nothing refuses posts, but one that has returned must be found although it has left its link to one that has not.
+// `gated` false: the first one is in no gate, as one that ends a strand must not be: its CLOSING comes with LINKED.
+template <class Memory>
+result idle_against_posts(const options& bounds, bool gated = true) {
+  return explore(bounds, [=](program& p) {
     auto* h = p.make<host<Memory>>();
     auto* returned = p.make<model_atomic<bool>>(false, "second post returned");
     p.thread("poster", [=] {
       gate<Memory>* const mine = h->enroll();
-      mine->enter();
+      if (gated) mine->enter();
       if (h->first_half.fetch_add(1, acq_rel) == 0) h->arrived = 1;  // owes the link
-      mine->leave();
+      if (gated) mine->leave();
     });
     p.thread("second poster", [=] {
       gate<Memory>* const mine = h->enroll();
@@ -160,6 +217,10 @@ result ends_in_any_order(const options& bounds) {
 TEST(posting_gates, are_destroyed_once_whether_the_thread_or_the_runtime_ends_first) {
   const result found = ends_in_any_order<model_memory>({.name = "posting_gates_ends"});
   EXPECT_TRUE(found.proved()) << found.report;
+}
+
+TEST(posting_gates, are_needed_by_everybody_who_may_owe_a_link) {
+  EXPECT_FALSE(idle_against_posts<model_memory>({.name = "posting_gates_ungated"}, false).passed);
 }
 
 TEST(posting_gates, need_both_barriers) {

@@ -101,8 +101,8 @@ class chain {
 
   /// Takes the chain's event, which must not be in use, to where(). False: the runtime is over, nothing will run.
   bool post(const event_ops& ops) noexcept;
-  /// The same with post's rule: false after stop() on a foreign thread.
-  bool post_new(const event_ops& ops) noexcept;
+  /// The same without a question. Threads: who has seen, on a worker or in a gate, that the runtime takes it.
+  void post_admitted(const event_ops& ops) noexcept;
   void set_color(color to) noexcept;
   [[nodiscard]] static chain& of(event& e) noexcept { return **std::launder(reinterpret_cast<chain**>(e.storage)); }
 

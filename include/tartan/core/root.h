@@ -62,6 +62,7 @@ class root : public chain, public pooled {
   friend class root_registry;
   struct events;
 
+  [[nodiscard]] bool enlist() noexcept;
   void start() noexcept;
   void finish() noexcept final;
   void report() noexcept;

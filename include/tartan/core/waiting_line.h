@@ -2,6 +2,7 @@
 /// Coroutines that wait in an object, first come, first served. Library code.
 
 #include <cstddef>
+#include <cstdint>
 #include <tartan/core/chain.h>
 
 namespace tartan::detail {
@@ -40,20 +41,23 @@ class waiter : public operation {
   waiter& operator=(waiter&&) = delete;
 
   /// Leaves the line, if nobody took it out before.
-  bool cancel() noexcept final;
+  bool cancel() noexcept final { return leave(); }
 
  protected:
   ~waiter();
 
  private:
   friend class waiting_line;
-  [[nodiscard]] bool claim() noexcept;
+  [[nodiscard]] bool leave() noexcept;
+  [[nodiscard]] bool claim(std::uint8_t to) noexcept;
+  [[nodiscard]] bool admit() noexcept;
 
-  waiting_line* line_ = nullptr;  ///< null: not in a line. Written by who has claimed it, under the line's lock
+  waiting_line* line_ = nullptr;  ///< written by who has claimed it, under the line's lock
   waiter* previous_ = nullptr;
   waiter* next_ = nullptr;
   chain* who_ = nullptr;
-  std::byte claimed_[1];          ///< an atomic: by who ends the wait
+  std::byte state_[1];            ///< an atomic: by who ends the wait
+  std::uint8_t entered_ = 0;      ///< which gate of its runtime who took it out is in until it is completed
 };
 
 /// Lifetime: must be empty when it ends, but for coroutines that their runtime has not resumed any more; else the program ends.
@@ -68,8 +72,8 @@ class waiting_line {
 
   void join(waiter& last, chain& who) noexcept;
 
-  /// Takes the first one out whose wait has not been canceled; null: there is none. Its operation is to be ended under the lock,
-  /// and then completed without.
+  /// Takes the first one out whose wait has not been canceled, and whose runtime goes on; null: there is none. Its operation is to
+  /// be ended under the lock, and then completed without. Until then its runtime does not end.
   [[nodiscard]] waiter* take_first() noexcept;
 
   /// Puts one that was taken out in front of others that were, to be completed together; gives the new chain.
@@ -89,7 +93,7 @@ class waiting_line {
   }
 
   /// Without the lock: the wait is over, the waiter may be gone when this returns.
-  static void complete(waiter& taken) noexcept { taken.who_->complete(); }
+  static void complete(waiter& taken) noexcept;
 
   /// The same for a chain of them. Whatever they waited in may be gone as soon as the first one is completed.
   static void complete_all(waiter* first) noexcept {
@@ -103,6 +107,7 @@ class waiting_line {
  private:
   friend class waiter;
   void unlink(waiter& one) noexcept;
+  void let_go(waiter& one) noexcept;
 
   brief_lock* lock_;
   const char* what_;

@@ -130,8 +130,15 @@ bool default_policy::close_owned(worker& from, color_queue& q) noexcept {
 /// The strand's handle is gone: what was posted still runs, then the color queue is freed by the worker that finds it empty.
 void default_policy::close_strand(strand_state& s, worker* from) noexcept {
   color_queue& q = queue_of(s);
-  if (from != nullptr && q.owner.load(std::memory_order_relaxed) == from->index && close_owned(*from, q)) return;
-  if (q.in.close() == pushed::owes_link) link(q, from);  // last-touch
+  if (from != nullptr) {
+    if (q.owner.load(std::memory_order_relaxed) == from->index && close_owned(*from, q)) return;
+    if (q.in.close() == pushed::owes_link) link(q, from);  // last-touch
+    return;
+  }
+  // Between the two another thread's post relies on this one's link.
+  const guests::posting in_gate{rt_.guests()};
+  const bool owes = q.in.close() == pushed::owes_link;
+  if (owes && !life_.over()) link(q, nullptr);  // last-touch
 }
 
 color default_policy::color_of(const strand_state& s) const noexcept {

@@ -166,7 +166,11 @@ void default_policy::after_link(unsigned owner, bool only_owner, worker* from) n
   const idle_view seen = from != nullptr ? life_.sleepers().view_by_worker() : life_.sleepers().view_after_publish();
   if (seen.quiet()) return;
   if (seen.paused() || seen.forked()) return life_.posted_outside(seen);
-  if (from != nullptr && from->index == owner) return;
+  if (from != nullptr && from->index == owner) {
+    // It came here between the look and the link: behind this event, if that lasts.
+    if (from->in_event && !only_owner) after_local(homes_[owner]);
+    return;
+  }
   if (only_owner) return life_.summon(owner, from);  // also if it was woken for something else (come-yourself)
   if (seen.searching() != 0) return;                 // a searcher will find it; so will the caller, if it searches itself
   if (life_.sleepers().is_asleep(owner)) return life_.wake(owner, from);

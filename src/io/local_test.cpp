@@ -149,11 +149,10 @@ TEST_P(local_sockets, refuse_a_path_that_exists) {
 
 TEST_P(local_sockets, remove_only_their_own_path) {
   std::filesystem::path aside = path() + "-aside";
-  {
-    const local::listener first = local::listen(rt(), path(), {.unlink_on_close = true});
-    std::filesystem::rename(path(), aside);
-    const local::listener second = local::listen(rt(), path());
-  }
+  local::listener first = local::listen(rt(), path(), {.unlink_on_close = true});
+  std::filesystem::rename(path(), aside);
+  const local::listener second = local::listen(rt(), path());
+  first.close();
   EXPECT_TRUE(std::filesystem::exists(path())) << "the second one's";
   local::listener given = local::listen(rt(), (aside.string() + "2"), {.unlink_on_close = true});
   const int descriptor = given.release();

@@ -83,7 +83,8 @@ class join_handle {
 
   /// Lets the coroutine go on without anybody who waits for it.
   ///
-  /// Errors: an exception that leaves it, or has left it already, goes to options.on_exception, in its color.
+  /// Errors: an exception that leaves it, or has left it already, goes to options.on_exception, in its color; where nothing runs any
+  /// more, on this thread or on the one that ends the runtime.
   void detach() noexcept {
     if (root_ != nullptr) std::exchange(root_, nullptr)->detach();
   }

@@ -22,6 +22,10 @@ constexpr color own{5};
 
 class waiting_at_a_gate : public test::coroutines {
  protected:
+  void TearDown() override {
+    handles.clear();
+    coroutines::TearDown();
+  }
   template <class F>
   void in_own(F f) {
     rt().post(own, std::move(f));

@@ -41,9 +41,9 @@ class a_drain_with_threads_outside : public test::on_workers {
     rt.emplace(with);
   }
 
-  /// Calls f on a thread of its own in the middle of drain(), before what was spawned earlier is destroyed.
-  template <class F>
-  void call_while_draining(F f) {
+  /// Calls f on a thread of its own in the middle of drain(), before what `waits` spawns is destroyed: first asked, first destroyed.
+  template <class W, class F>
+  void call_while_draining(W waits, F f) {
     spawn_in(*rt, color{1}, [this, f]() -> task<> {
       const struct at_end {
         const F& call;
@@ -51,8 +51,8 @@ class a_drain_with_threads_outside : public test::on_workers {
       } guard{f};
       (void)co_await never.receive();
     });
+    waits();
     rt->run_until_idle();
-    rt->stop();  // what follows destroys it where it waits
     EXPECT_NE(rt->drain(0ns).destroyed, 0u);
   }
 
@@ -67,15 +67,13 @@ task<> eat(channel<int>& from) {
 
 TEST_P(a_drain_with_threads_outside, leaves_in_the_channel_what_is_sent_to_who_is_about_to_be_destroyed) {
   channel<int> c{capacity{1}};
-  spawn_in(*rt, color{2}, eat, std::ref(c));
-  call_while_draining([&] { EXPECT_TRUE(c.try_send(1)); });
+  call_while_draining([&] { spawn_in(*rt, color{2}, eat, std::ref(c)); }, [&] { EXPECT_TRUE(c.try_send(1)); });
   EXPECT_EQ(c.size(), 1u);
 }
 
 TEST_P(a_drain_with_threads_outside, leaves_a_channel_alone_that_was_closed_and_destroyed) {
   auto c = std::make_unique<channel<int>>(capacity{1});
-  spawn_in(*rt, color{2}, eat, std::ref(*c));
-  call_while_draining([&] {
+  call_while_draining([&] { spawn_in(*rt, color{2}, eat, std::ref(*c)); }, [&] {
     c->close();
     c.reset();
   });
@@ -90,18 +88,17 @@ task<> pass(semaphore& s) {
 TEST_P(a_drain_with_threads_outside, gives_no_permit_to_who_is_about_to_be_destroyed) {
   semaphore s{1};
   auto held = s.try_acquire();
-  spawn_in(*rt, color{2}, pass, std::ref(s));
-  call_while_draining([&] { held->release(); });
+  call_while_draining([&] { spawn_in(*rt, color{2}, pass, std::ref(s)); }, [&] { held->release(); });
   EXPECT_EQ(s.available(), 1u);
 }
 
 TEST_P(a_drain_with_threads_outside, gives_no_permit_of_who_was_destroyed_to_who_will_be) {
   semaphore s{1};
-  spawn_in(*rt, color{2}, pass, std::ref(s));
   spawn_in(*rt, color{2}, [](semaphore& from, channel<int>& silent) -> task<> {
     const auto permit = co_await from.acquire();
     (void)co_await silent.receive();
   }, std::ref(s), std::ref(never));
+  spawn_in(*rt, color{2}, pass, std::ref(s));
   rt->run_until_idle();
   EXPECT_EQ(rt->drain(0ns).destroyed, 2u);
   EXPECT_EQ(s.available(), 1u);

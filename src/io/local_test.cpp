@@ -94,7 +94,7 @@ TEST_P(local_sockets, end_a_send_with_descriptors_in_every_way) {
 TEST_P(local_sockets, end_an_accept_in_every_way) {
   struct door {
     local::listener at;
-    local::stream peer;
+    std::shared_ptr<local::stream> peer = std::make_shared<local::stream>();  // may connect after the door is gone
     void close() { at.close(); }
     void cancel() { at.cancel(); }
     [[nodiscard]] bool is_open() const { return at.is_open(); }
@@ -103,10 +103,10 @@ TEST_P(local_sockets, end_an_accept_in_every_way) {
   ends_in_every_way(test::operation_under_test{
       [&] {
         const std::string name = "@tartan-test-" + std::to_string(::getpid()) + "-" + std::to_string(++number);
-        return std::unique_ptr<door>{new door{local::listen(rt(), name, {.color = here_color}), {}}};
+        return std::unique_ptr<door>{new door{local::listen(rt(), name, {.color = here_color})}};
       },
       [](door& d) { return d.at.accept(here_color); }, [](door& d, auto f) { d.at.accept(here_color, std::move(f)); },
-      [](door& d) { local::connect(*d.at.local_address(), [&d](auto made) { d.peer = std::move(*made); }); }});
+      [](door& d) { local::connect(*d.at.local_address(), [peer = d.peer](auto made) { *peer = std::move(*made); }); }});
 }
 
 TEST_P(local_sockets, connect_over_a_path_and_talk) {

@@ -202,7 +202,8 @@ class preparation {
       return list;
     };
     const std::vector<char*> arguments = pointers(what.arguments);
-    const std::vector<char*> environment = pointers(what.environment.value_or(std::vector<std::string>{}));
+    const std::vector<std::string> inherited;
+    const std::vector<char*> environment = pointers(what.environment ? *what.environment : inherited);
     return ::posix_spawnp(&id, arguments[0], &actions_, &attributes_, arguments.data(),
                           what.environment ? environment.data() : environ);
   }

@@ -186,11 +186,11 @@ void io_slot::tell_stop() noexcept {
 }
 
 bool io_wait::begin(color caller, bool canceled, std::source_location site) noexcept {
-  io_slot& slot = *on_.slot;
-  if (on_.slot == nullptr || !slot.is_open(on_.generation)) {
+  if (on_.slot == nullptr || !on_.slot->is_open(on_.generation)) {
     error_ = make_error_code(errc::closed);
     return true;
   }
+  io_slot& slot = *on_.slot;
   if (caller != slot.where()) wrong_color(slot, caller, site);
   if (canceled) {
     error_ = make_error_code(errc::canceled);

@@ -136,7 +136,7 @@ TEST_P(a_drain_with_threads_outside, destroys_a_coroutine_once_that_is_being_spa
 }
 
 TEST_P(a_drain_with_threads_outside, is_not_survived_by_a_blocking_job_that_is_handed_in) {
-  for (unsigned round = 0; round < test::rounds(20); ++round) {
+  for (unsigned round = 0; round < test::rounds(100); ++round) {
     start();
     std::atomic<bool> drained{false};
     std::atomic<int> late{0};

@@ -37,7 +37,7 @@ TEST(buffers_guide, lines_are_answered_with_their_length) {
     EXPECT_TRUE(co_await far->read_until(answer, "5 three\n", 100));
   }).detach();
   rt.run_until_idle();
-  EXPECT_EQ(answer, "3 one\n5 three\n"));
+  EXPECT_EQ(answer, "3 one\n5 three\n");
 }
 
 TEST(buffers_guide, pieces_are_shared) {

@@ -37,8 +37,8 @@ struct simulation_options {
 ///
 /// TCP, UDP, Unix sockets and pipes exist within it and reach nothing outside; files are real. Signals, child processes and
 /// directories cannot be watched in it: ENOTSUP.
-/// Lifetime: must outlive the runtime.
 /// Threads: any.
+/// Lifetime: must outlive the runtime.
 class simulation {
  public:
   explicit simulation(const simulation_options& with = {});

@@ -55,7 +55,7 @@ void simulated_world::wake(unsigned /*worker*/, wake_token& /*token*/) noexcept 
 bool simulated_world::jump() noexcept {
   std::uint64_t earliest = network_.next_ns();
   for (const sleeper& each : sleepers_) {
-    // acquire: a token that was changed is a worker's that will be awake in a moment
+    // acquire: pairs with a claim; a token that was changed is a worker's that will be awake in a moment
     if (!each.sleeps || (each.token != nullptr && each.token->load(std::memory_order_acquire) != token_asleep)) return false;
     earliest = std::min(earliest, each.until_ns);
   }

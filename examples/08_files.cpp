@@ -1,0 +1,52 @@
+// Shows: files, a child process and a signal, awaited like anything else; none of them stops a worker.
+// Run:   build/release/examples/08_files
+// See:   a list that was written, sorted by sort(1) and read back; then the program ends because of a signal.
+#include <tartan/tartan.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+
+tartan::task<bool> save(std::string path, std::string text) {
+  using enum tartan::file_flags;
+  auto file = co_await tartan::file::open(path, write | create | truncate);
+  if (!file) co_return false;
+  co_return (co_await file->write_at(0, text)).has_value();
+}
+
+tartan::task<std::string> sorted(std::string path) {
+  auto child = tartan::process::spawn({.arguments = {"sort", path}, .output = tartan::child_stream::pipe});
+  if (!child) co_return "sort: " + child.error().message() + '\n';
+  std::string all(1000, ' ');
+  std::size_t size = 0;
+  while (auto got = co_await child->output.read_some(std::as_writable_bytes(std::span{all}).subspan(size))) size += *got;
+  const auto end = co_await child->wait();
+  co_return end && end->success() ? all.substr(0, size) : "sort has failed\n";
+}
+
+tartan::task<> work(std::string path) {
+  const bool saved = co_await save(path, "pear\napple\nfig\n");
+  if (!saved) co_return;
+  const std::string list = co_await sorted(path);
+  std::fputs(list.c_str(), stdout);
+  ::unlink(path.c_str());
+  ::kill(::getpid(), SIGTERM);  // as an operator would
+}
+
+tartan::task<> until_told(tartan::signal_set& signals, tartan::runtime& rt) {
+  if (auto number = co_await signals.next()) std::printf("signal %d\n", *number);
+  rt.stop();
+}
+
+int main() {
+  tartan::runtime rt;
+  tartan::signal_set signals{rt, {SIGTERM}};  // before anything runs: they come here now instead of ending the program
+  rt.spawn(until_told, std::ref(signals), std::ref(rt)).detach();
+  rt.spawn(work, "/tmp/tartan_example_" + std::to_string(::getpid())).detach();
+  return rt.run();
+}

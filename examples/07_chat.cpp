@@ -30,21 +30,21 @@ class room {
 tartan::task<> visit(room& lounge, int guest, tartan::local::stream wire) {
   tartan::channel<std::string> mailbox{tartan::capacity{16}};
   co_await lounge.enter(guest, mailbox);
-  co_await wire.write("welcome\n");
+  static_cast<void>(co_await wire.write("welcome\n"));
   std::string input;
   while (auto line = co_await wire.read_until(input, "\n", 1000)) {
     co_await lounge.say(guest, input.substr(0, *line));
     input.erase(0, *line);
   }
   co_await lounge.leave(guest);
-  while (auto heard = mailbox.try_receive()) co_await wire.write(*heard);
+  while (auto heard = mailbox.try_receive()) static_cast<void>(co_await wire.write(*heard));
 }
 
 tartan::task<> try_it(tartan::runtime& rt, room& lounge) {
   auto wire = tartan::local::pair(rt, tartan::color{}, tartan::color{3});
   auto guest = tartan::spawn_in(tartan::color{3}, visit, std::ref(lounge), 3, std::move(wire->second));
   std::string heard;
-  co_await wire->first.read_until(heard, "welcome\n", 1000);
+  static_cast<void>(co_await wire->first.read_until(heard, "welcome\n", 1000));
   co_await lounge.say(1, "guest 1: good evening\n");
   co_await lounge.say(2, "guest 2: has it begun?\n");
   static_cast<void>(wire->first.shutdown_send());  // leaves

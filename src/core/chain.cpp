@@ -158,6 +158,10 @@ void chain::complete_here() noexcept {
 }
 
 void chain::cancel() noexcept {
+  if (rt_ == nullptr) {  // a branch that has not begun: its first wait will find the request
+    (void)word_in(word_).cancel(false);
+    return;
+  }
   if (rt_->worker_here() != nullptr) {
     if (word_in(word_).cancel() == wait_duty::cancel) post(events::cancel_ops);
     return;

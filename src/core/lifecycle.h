@@ -121,7 +121,7 @@ class lifecycle {
   void end_search(worker& w) noexcept;
   bool limit_passed() noexcept;
   [[nodiscard]] bool quiescent() noexcept;
-  void finish(std::uint64_t seen) noexcept;
+  void finish_if_quiescent(std::uint64_t this_run) noexcept;
   [[nodiscard]] std::uint64_t next_timer() const noexcept;
   [[nodiscard]] std::uint64_t sleep_until(const worker& w) noexcept;
   void sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept;

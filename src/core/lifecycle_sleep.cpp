@@ -109,7 +109,7 @@ void lifecycle::rest(worker& w) noexcept {
       idle_.cancel(w.index);
       return;
     }
-    if (seen == work_seen::none && quiescent()) finish(this_run);
+    if (seen == work_seen::none) finish_if_quiescent(this_run);
     w.watch_left = seen == work_seen::declined ? watch_rests : w.watch_left - (w.watch_left != 0);
     // Another one's watch may have ended before this one rested: then it has looked after that, or it is taken over here.
     watch = watch || (w.watch_left != 0 && idle_.start_watch());
@@ -215,10 +215,15 @@ bool lifecycle::quiescent() noexcept {
   return idle_.fence_and_view().word == before.word;  // nobody woke meanwhile
 }
 
-void lifecycle::finish(std::uint64_t seen) noexcept {
-  // acq_rel: what was found to be done; pairs with leaving()
-  if (!run_.compare_exchange_strong(seen, seen | finished, std::memory_order_acq_rel, std::memory_order_relaxed)) return;
-  summon(0, nullptr);
+/// A worker that came late, with the number of the last run, asks again for the one that has begun since: nobody else may.
+void lifecycle::finish_if_quiescent(std::uint64_t this_run) noexcept {
+  while (quiescent()) {
+    // acq_rel: what was found to be done; pairs with leaving(); acquire: the run that has begun
+    if (run_.compare_exchange_strong(this_run, this_run | finished, std::memory_order_acq_rel, std::memory_order_acquire)) {
+      return summon(0, nullptr);
+    }
+    if ((this_run & finished) != 0) return;
+  }
 }
 
 void lifecycle::reconsider() noexcept {

@@ -177,6 +177,41 @@ TEST_P(between_runs_of_several, a_watcher_whose_time_is_up_in_a_pause_promises_n
   }
 }
 
+/// Worker 1 begins to rest before the first run has begun, and goes on when worker 0 has gone to sleep in that run.
+class late_poller final : public detail::poller {
+ public:
+  void attach(unsigned workers) override { real_.attach(workers); }
+  void starts(unsigned worker) noexcept override {
+    if (worker == 2) test::spin_until([&] { return one_begins_.load(); });  // worker 0 starts it, before its run has a number
+  }
+  void approach(unsigned worker, bool beside) noexcept override {
+    if (worker == 1 && !one_begins_.exchange(true)) test::spin_until([&] { return zero_sleeps_.load(); });
+    real_.approach(worker, beside);
+  }
+  std::uint64_t now_ns() noexcept override { return real_.now_ns(); }
+  detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
+    if (worker == 0) zero_sleeps_ = true;
+    return real_.sleep(worker, token, limit);
+  }
+  void wake(unsigned worker, detail::wake_token& token) noexcept override { real_.wake(worker, token); }
+  bool harvest(unsigned worker) noexcept override { return real_.harvest(worker); }
+
+ private:
+  detail::futex_poller real_;
+  std::atomic<bool> one_begins_{false};
+  std::atomic<bool> zero_sleeps_{false};
+};
+
+TEST(lifecycle, a_run_until_idle_is_ended_by_a_worker_that_began_to_rest_before_the_run) {
+  late_poller late;
+  options with;
+  with.workers = 3;
+  with.poller = &late;
+  runtime rt{with};
+  rt.run_until_idle();  // worker 1 is the last to rest, with the number of no run
+  EXPECT_EQ(rt.counters().events, 0u);
+}
+
 /// Pausing all workers and letting them go again, at every distance from their falling asleep.
 TEST_P(between_runs, every_pause_ends) {
   runtime rt{settings()};

@@ -14,7 +14,7 @@ namespace tartan::detail {
 result<slot_key> adopt(runtime_state& rt, int descriptor, color c) noexcept {
   try {
     io_service& service = io_service::of(rt);
-    if (const int error = service.system().unblock(descriptor); error < 0) return std::error_code{-error, std::system_category()};
+    if (const int error = service.system().unblock(descriptor); error < 0) return system_error(error);
     return service.open(descriptor, c, std::nullopt);
   } catch (const std::system_error& e) {
     return e.code();

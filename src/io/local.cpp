@@ -23,8 +23,7 @@ namespace {
 using detail::io_service;
 using detail::io_system;
 using detail::slot_key;
-
-std::error_code system_error(int negative) noexcept { return {-negative, std::system_category()}; }
+using detail::system_error;
 
 /// A listener's file, to be removed when it closes; not one that somebody else has put there since.
 class listening_at_path final : public detail::listening {

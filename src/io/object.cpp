@@ -9,11 +9,7 @@
 
 namespace tartan {
 
-namespace {
-
-std::error_code system_error(int negative) noexcept { return {-negative, std::system_category()}; }
-
-}  // namespace
+using detail::system_error;
 
 bool io_object::is_open() const noexcept { return key_.slot != nullptr && key_.slot->is_open(key_.generation); }
 

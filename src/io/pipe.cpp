@@ -37,7 +37,7 @@ result<write_end> write_end::from_fd(runtime& rt, int descriptor, tartan::color 
 result<ends> ends::open(detail::runtime_state& rt, tartan::color reads, tartan::color writes) {
   detail::io_service& service = detail::io_service::of(rt);
   int both[2] = {-1, -1};
-  if (const int error = service.system().open_pipe(both); error < 0) return std::error_code{-error, std::system_category()};
+  if (const int error = service.system().open_pipe(both); error < 0) return detail::system_error(error);
   const result<slot_key> out = service.open(both[0], reads, std::nullopt);
   if (!out) {
     for (const int each : both) service.system().close(each);

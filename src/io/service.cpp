@@ -96,7 +96,7 @@ result<slot_key> io_service::open(int descriptor, color where, std::optional<str
   const std::uint64_t mark = (std::uint64_t{key.generation} << 32) | slot->index();
   if (const int error = system_.watch(descriptor, mark); error < 0) {
     static_cast<void>(slot->shut());
-    return std::error_code{-error, std::system_category()};
+    return system_error(error);
   }
   return key;
 }

@@ -7,8 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <system_error>
 
 namespace tartan::detail {
+
+/// Of what a call below gave.
+[[nodiscard]] inline std::error_code system_error(int negative) noexcept { return {-negative, std::system_category()}; }
 
 /// Gets the edges.
 class readiness_ledger {

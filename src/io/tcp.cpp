@@ -24,8 +24,7 @@ namespace {
 
 using detail::io_service;
 using detail::io_system;
-
-std::error_code system_error(int negative) noexcept { return {-negative, std::system_category()}; }
+using detail::system_error;
 
 /// Gives -errno, or 0.
 int prepare(io_system& system, int descriptor, const address& at, const listen_options& with) noexcept {

@@ -66,8 +66,7 @@ namespace {
 using detail::io_service;
 using detail::io_system;
 using detail::slot_key;
-
-std::error_code system_error(int negative) noexcept { return {-negative, std::system_category()}; }
+using detail::system_error;
 
 /// Gives -errno, or 0.
 int prepare(io_system& system, int descriptor, const address& at, const options& with) noexcept {

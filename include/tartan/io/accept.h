@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <source_location>
 #include <tartan/core/color.h>
 #include <tartan/core/result.h>
 #include <tartan/io/address.h>
+#include <tartan/io/object.h>
 #include <tartan/io/wait.h>
+#include <utility>
 
 namespace tartan::detail {
 
@@ -37,6 +40,31 @@ class accept_op : public accept_base {
     if (error()) return error();
     return Stream{take_key()};
   }
+};
+
+/// What a listener can do.
+template <class Stream>
+class listener_of : public io_object {
+ public:
+  /// The next connection, in a color of its own, or in `c`. Retries what can be retried: connections that are gone before they are
+  /// taken; and when the process or the system has no more descriptors or memory, again after 100 ms or when this program has
+  /// closed something.
+  ///
+  /// Errors: errc::closed, errc::canceled.
+  [[nodiscard]] auto accept() noexcept { return io_awaitable<accept_op<Stream>>{std::in_place, key(), std::nullopt}; }
+  [[nodiscard]] auto accept(tartan::color c) noexcept { return io_awaitable<accept_op<Stream>>{std::in_place, key(), c}; }
+  template <completion_of<accept_op<Stream>> F>
+  void accept(F&& f, std::source_location site = std::source_location::current()) {
+    start_io<accept_op<Stream>>(std::forward<F>(f), site, key(), std::nullopt);
+  }
+  template <completion_of<accept_op<Stream>> F>
+  void accept(tartan::color c, F&& f, std::source_location site = std::source_location::current()) {
+    start_io<accept_op<Stream>>(std::forward<F>(f), site, key(), c);
+  }
+
+ protected:
+  listener_of() noexcept = default;
+  explicit listener_of(slot_key key) noexcept : io_object{key} {}
 };
 
 /// Waits for a connection that is being made.

@@ -81,30 +81,16 @@ struct listen_options {
   tartan::color color{};
 };
 
-/// Accepts connections.
+/// Accepts connections: `auto peer = co_await listener.accept()`.
 ///
 /// After runtime::stop() it is closed.
-class listener : public io_object {
+class listener : public detail::listener_of<stream> {
  public:
   listener() noexcept = default;
 
-  /// The next connection, in a color of its own, or in `c`. Retries as tcp::listener does.
-  ///
-  /// Errors: errc::closed, errc::canceled.
-  [[nodiscard]] auto accept() noexcept { return detail::io_awaitable<detail::accept_op<stream>>{std::in_place, key(), std::nullopt}; }
-  [[nodiscard]] auto accept(tartan::color c) noexcept { return detail::io_awaitable<detail::accept_op<stream>>{std::in_place, key(), c}; }
-  template <detail::completion_of<detail::accept_op<stream>> F>
-  void accept(F&& f, std::source_location site = std::source_location::current()) {
-    detail::start_io<detail::accept_op<stream>>(std::forward<F>(f), site, key(), std::nullopt);
-  }
-  template <detail::completion_of<detail::accept_op<stream>> F>
-  void accept(tartan::color c, F&& f, std::source_location site = std::source_location::current()) {
-    detail::start_io<detail::accept_op<stream>>(std::forward<F>(f), site, key(), c);
-  }
-
  private:
   friend result<listener> try_listen(runtime& rt, const address& at, const listen_options& with);
-  explicit listener(detail::slot_key key) noexcept : io_object{key} {}
+  explicit listener(detail::slot_key key) noexcept : listener_of{key} {}
 };
 
 /// A listener at a path ("/run/x") or an abstract name ("@x").

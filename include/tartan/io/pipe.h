@@ -15,10 +15,25 @@ namespace tartan::pipe {
 
 struct ends;
 
+/// What both ends have.
+class end : protected byte_stream {
+ public:
+  using io_object::cancel;
+  using io_object::close;
+  using io_object::color;
+  using io_object::is_open;
+  using io_object::native_handle;
+  using io_object::release;
+
+ protected:
+  end() noexcept = default;
+  explicit end(detail::slot_key key) noexcept : byte_stream{key, detail::channel_kind::file} {}
+};
+
 /// Where bytes come out: byte_stream's reading half.
 ///
 /// Errors: errc::end_of_stream when nobody has the other end open any more.
-class read_end : private byte_stream {
+class read_end : public end {
  public:
   /// Closed.
   read_end() noexcept = default;
@@ -35,24 +50,17 @@ class read_end : private byte_stream {
   using byte_stream::read_some;
   using byte_stream::read_until;
 
-  using io_object::cancel;
-  using io_object::close;
-  using io_object::color;
-  using io_object::is_open;
-  using io_object::native_handle;
-  using io_object::release;
-
  private:
   friend class tartan::process;
   friend struct ends;
-  explicit read_end(detail::slot_key key) noexcept : byte_stream{key, detail::channel_kind::file} {}
+  explicit read_end(detail::slot_key key) noexcept : end{key} {}
 };
 
 /// Where bytes go in: byte_stream's writing half.
 ///
 /// Errors: std::errc::broken_pipe when nobody reads any more; no signal is raised.
 /// Cost: a write is three system calls: two keep SIGPIPE away from this program's handlers.
-class write_end : private byte_stream {
+class write_end : public end {
  public:
   /// Closed.
   write_end() noexcept = default;
@@ -64,17 +72,10 @@ class write_end : private byte_stream {
 
   using byte_stream::write;
 
-  using io_object::cancel;
-  using io_object::close;
-  using io_object::color;
-  using io_object::is_open;
-  using io_object::native_handle;
-  using io_object::release;
-
  private:
   friend class tartan::process;
   friend struct ends;
-  explicit write_end(detail::slot_key key) noexcept : byte_stream{key, detail::channel_kind::file} {}
+  explicit write_end(detail::slot_key key) noexcept : end{key} {}
 };
 
 /// Both ends of a pipe.

@@ -18,33 +18,35 @@ enum class channel_kind : std::uint8_t {
   file,          ///< pipes and terminals: as little
 };
 
-/// One read: what is there, at least a byte.
-class read_some_op : public io_wait {
+/// Reads into a span.
+class read_op : public io_wait {
  public:
   using value_type = std::size_t;
-  read_some_op(slot_key on, channel_kind kind, std::span<std::byte> into) noexcept : io_wait{on, flow::in}, into_{into}, kind_{kind} {}
+  read_op(slot_key on, channel_kind kind, std::span<std::byte> into) noexcept : io_wait{on, flow::in}, into_{into}, kind_{kind} {}
   [[nodiscard]] result<value_type> take() const noexcept { return error() ? result<value_type>{error()} : result<value_type>{got_}; }
 
- private:
-  step attempt(io_slot& on) noexcept final;
+ protected:
   std::span<std::byte> into_;
   std::size_t got_ = 0;
   channel_kind kind_;
 };
 
-/// Reads until the span is full.
-class read_exactly_op : public io_wait {
+/// One read: what is there, at least a byte.
+class read_some_op : public read_op {
  public:
-  using value_type = std::size_t;
-  read_exactly_op(slot_key on, channel_kind kind, std::span<std::byte> into) noexcept
-      : io_wait{on, flow::in}, into_{into}, kind_{kind} {}
-  [[nodiscard]] result<value_type> take() const noexcept { return error() ? result<value_type>{error()} : result<value_type>{got_}; }
+  using read_op::read_op;
 
  private:
   step attempt(io_slot& on) noexcept final;
-  std::span<std::byte> into_;
-  std::size_t got_ = 0;
-  channel_kind kind_;
+};
+
+/// Reads until the span is full.
+class read_exactly_op : public read_op {
+ public:
+  using read_op::read_op;
+
+ private:
+  step attempt(io_slot& on) noexcept final;
 };
 
 /// Appends to a string until it holds a delimiter.

@@ -108,29 +108,24 @@ io_wait::step accept_base::take_over(io_slot& on, int descriptor) noexcept {
 begun_connection begin_connection(const address& to, std::source_location site) noexcept {
   runtime_state& rt = required_runtime("tartan::connect", site);
   const auto failed = [](int error) { return begun_connection{{}, {error, std::system_category()}}; };
-  try {
-    io_service& service = io_service::of(rt);
-    io_system& system = service.system();
-    const int descriptor = system.open_socket(to.family(), SOCK_STREAM, 0);
-    if (descriptor < 0) return failed(-descriptor);
-    int begun = 0;
-    do {
-      begun = system.connect(descriptor, to.data(), to.size());
-    } while (begun == -EINTR);
-    if (begun < 0 && begun != -EINPROGRESS) {
-      system.close(descriptor);
-      return failed(-begun);
-    }
-    // Watched only now: a socket that is not connected is hung up.
-    const result<slot_key> opened = service.open(descriptor, here_now()->running, std::nullopt);
-    if (opened) return {*opened, {}};
+  const result<io_service*> service = io_service::find(rt);
+  if (!service) return {{}, service.error()};
+  io_system& system = (*service)->system();
+  const int descriptor = system.open_socket(to.family(), SOCK_STREAM, 0);
+  if (descriptor < 0) return failed(-descriptor);
+  int begun = 0;
+  do {
+    begun = system.connect(descriptor, to.data(), to.size());
+  } while (begun == -EINTR);
+  if (begun < 0 && begun != -EINPROGRESS) {
     system.close(descriptor);
-    return {{}, opened.error()};
-  } catch (const std::system_error& e) {
-    return {{}, e.code()};
-  } catch (const std::bad_alloc&) {
-    return failed(ENOMEM);
+    return failed(-begun);
   }
+  // Watched only now: a socket that is not connected is hung up.
+  const result<slot_key> opened = (*service)->open(descriptor, here_now()->running, std::nullopt);
+  if (opened) return {*opened, {}};
+  system.close(descriptor);
+  return {{}, opened.error()};
 }
 
 io_wait::step connect_base::attempt(io_slot& on) noexcept {

@@ -95,7 +95,9 @@ io_wait::step next_change_op::attempt(io_slot& on) noexcept {
 }  // namespace detail
 
 result<directory_watch> directory_watch::open_in(detail::runtime_state& rt, const std::string& path, tartan::color c) {
-  detail::io_service& service = detail::io_service::of(rt);
+  const result<detail::io_service*> found = detail::io_service::find(rt);
+  if (!found) return found.error();
+  detail::io_service& service = **found;
   if (!service.system().is_kernel()) return std::make_error_code(std::errc::not_supported);
   auto state = std::make_unique<detail::changes_read>();
   const int descriptor = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);

@@ -25,9 +25,10 @@ using detail::io_system;
 using detail::slot_key;
 using detail::system_error;
 
-/// A listener's file, to be removed when it closes; not one that somebody else has put there since.
+/// A listener, and its file if that is to be removed when it closes; not one that somebody else has put there since.
 class listening_at_path final : public detail::listening {
  public:
+  /// Empty: there is nothing to remove.
   explicit listening_at_path(std::string path) : path_{std::move(path)} {}
   ~listening_at_path() override {
     struct stat there {};
@@ -37,7 +38,7 @@ class listening_at_path final : public detail::listening {
 
   void bound() noexcept {
     struct stat there {};
-    ours_ = ::lstat(path_.c_str(), &there) == 0 && S_ISSOCK(there.st_mode);
+    ours_ = !path_.empty() && ::lstat(path_.c_str(), &there) == 0 && S_ISSOCK(there.st_mode);
     device_ = there.st_dev;
     inode_ = there.st_ino;
   }
@@ -72,7 +73,9 @@ result<stream> stream::from_fd(runtime& rt, int descriptor, tartan::color c) {
 }
 
 result<std::pair<stream, stream>> stream::open_pair(detail::runtime_state& rt, tartan::color first, tartan::color second) {
-  io_service& service = io_service::of(rt);
+  const result<io_service*> found = io_service::find(rt);
+  if (!found) return found.error();
+  io_service& service = **found;
   int ends[2] = {-1, -1};
   if (const int error = service.system().open_pair(AF_UNIX, SOCK_STREAM, ends); error < 0) return system_error(error);
   const result<slot_key> one = service.open(ends[0], first, std::nullopt);
@@ -99,22 +102,19 @@ result<std::pair<stream, stream>> pair(std::source_location site) {
 
 result<listener> try_listen(runtime& rt, const address& at, const listen_options& with) {
   if (!at.is_unix()) return std::make_error_code(std::errc::address_family_not_supported);
-  io_service& service = io_service::of(rt.state());
+  const result<io_service*> found = io_service::find(rt.state());
+  if (!found) return found.error();
+  io_service& service = **found;
   io_system& system = service.system();
-  std::string path = with.unlink_on_close && system.is_kernel() ? file_of(at) : std::string{};
+  auto extra = std::make_unique<listening_at_path>(with.unlink_on_close && system.is_kernel() ? file_of(at) : std::string{});
+  extra->batch = extra->left = std::clamp(with.batch, 1u, 64u);
   const int descriptor = system.open_socket(AF_UNIX, SOCK_STREAM, 0);
   if (descriptor < 0) return system_error(descriptor);
   int error = system.bind(descriptor, at.data(), at.size());
-  std::unique_ptr<detail::listening> extra;
-  if (error >= 0 && !path.empty()) {
-    auto at_path = std::make_unique<listening_at_path>(std::move(path));
-    at_path->bound();
-    extra = std::move(at_path);
-  } else {
-    extra = std::make_unique<detail::listening>();
+  if (error >= 0) {
+    extra->bound();
+    error = system.listen(descriptor, with.backlog > 0 ? with.backlog : SOMAXCONN);
   }
-  extra->batch = extra->left = std::clamp(with.batch, 1u, 64u);
-  if (error >= 0) error = system.listen(descriptor, with.backlog > 0 ? with.backlog : SOMAXCONN);
   if (error >= 0) {
     const result<slot_key> opened = service.open(descriptor, with.color, std::nullopt, std::move(extra), true);
     if (opened) return listener{*opened};

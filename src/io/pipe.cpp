@@ -35,7 +35,9 @@ result<write_end> write_end::from_fd(runtime& rt, int descriptor, tartan::color 
 }
 
 result<ends> ends::open(detail::runtime_state& rt, tartan::color reads, tartan::color writes) {
-  detail::io_service& service = detail::io_service::of(rt);
+  const result<detail::io_service*> found = detail::io_service::find(rt);
+  if (!found) return found.error();
+  detail::io_service& service = **found;
   int both[2] = {-1, -1};
   if (const int error = service.system().open_pipe(both); error < 0) return detail::system_error(error);
   const result<slot_key> out = service.open(both[0], reads, std::nullopt);

@@ -58,7 +58,7 @@ namespace detail {
 /// What is known of a child. Color: the slot's.
 class child final : public slot_extra {
  public:
-  child(runtime_state& rt, pid_t id, int descriptor) noexcept : rt_{rt}, id_{id}, descriptor_{descriptor} {}
+  explicit child(runtime_state& rt) noexcept : rt_{rt} {}
   child(const child&) = delete;
   child& operator=(const child&) = delete;
   ~child() override {
@@ -66,6 +66,11 @@ class child final : public slot_extra {
   }
 
   [[nodiscard]] static child& of(io_slot& slot) noexcept { return static_cast<child&>(*slot.extra); }
+  void started(pid_t id, int descriptor) noexcept {
+    id_ = id;
+    descriptor_ = descriptor;
+    reaped_ = false;
+  }
   [[nodiscard]] pid_t id() const noexcept { return id_; }
 
   /// Whether it has ended; gives 0 or an errno.
@@ -103,9 +108,9 @@ class child final : public slot_extra {
   }
 
   runtime_state& rt_;
-  pid_t id_;
-  int descriptor_;  ///< the slot's, which is open as long as this is there
-  bool reaped_ = false;
+  pid_t id_ = 0;
+  int descriptor_ = -1;  ///< the slot's, which is open as long as this is there
+  bool reaped_ = true;  ///< until it is started
   bool known_ = false;
   process_end end_;
 };
@@ -233,8 +238,7 @@ std::error_code open_end(detail::io_service& service, owned_descriptor& ours, co
 }
 
 /// Opens a child that was just started; on error it is killed and reaped.
-result<detail::slot_key> open_child(detail::runtime_state& rt, pid_t id, color c) {
-  detail::io_service& service = detail::io_service::of(rt);
+result<detail::slot_key> open_child(detail::io_service& service, std::unique_ptr<detail::child> state, pid_t id, color c) {
   owned_descriptor descriptor{open_pidfd(id)};
   if (descriptor.get() < 0) {
     const int error = errno;
@@ -242,7 +246,8 @@ result<detail::slot_key> open_child(detail::runtime_state& rt, pid_t id, color c
     reaper::reap(id);
     return system_error(error);
   }
-  const result<detail::slot_key> opened = service.open(descriptor.get(), c, std::nullopt, std::make_unique<detail::child>(rt, id, descriptor.get()));
+  state->started(id, descriptor.get());
+  const result<detail::slot_key> opened = service.open(descriptor.get(), c, std::nullopt, std::move(state));
   if (opened) static_cast<void>(descriptor.give());
   return opened;
 }
@@ -251,7 +256,9 @@ result<detail::slot_key> open_child(detail::runtime_state& rt, pid_t id, color c
 
 result<process> process::start(detail::runtime_state& rt, const command& what, tartan::color c) {
   if (what.arguments.empty()) return std::make_error_code(std::errc::invalid_argument);
-  detail::io_service& service = detail::io_service::of(rt);
+  const result<detail::io_service*> found = detail::io_service::find(rt);
+  if (!found) return found.error();
+  detail::io_service& service = **found;
   if (!service.system().is_kernel()) return std::make_error_code(std::errc::not_supported);
   preparation ready;
   owned_descriptor ours[3];
@@ -260,9 +267,10 @@ result<process> process::start(detail::runtime_state& rt, const command& what, t
     if (const int error = ready.stream(n, kinds[n], ours[n]); error != 0) return system_error(error);
   }
   if (const int error = ready.rest(what.directory); error != 0) return system_error(error);
+  auto state = std::make_unique<detail::child>(rt);  // nothing may fail between a start and what ends it
   pid_t id = 0;
   if (const int error = ready.start(what, id); error != 0) return system_error(error);
-  const result<detail::slot_key> opened = open_child(rt, id, c);
+  const result<detail::slot_key> opened = open_child(service, std::move(state), id, c);
   if (!opened) return opened.error();
   process made{*opened};
   detail::slot_key keys[3];

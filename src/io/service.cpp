@@ -39,6 +39,16 @@ io_service& io_service::of(runtime_state& rt) {
   return make_world(rt);
 }
 
+result<io_service*> io_service::find(runtime_state& rt) noexcept {
+  try {
+    return &of(rt);
+  } catch (const std::system_error& e) {
+    return e.code();
+  } catch (const std::bad_alloc&) {
+    return std::make_error_code(std::errc::not_enough_memory);
+  }
+}
+
 io_service::io_service(runtime_state& rt, io_system& system, std::unique_ptr<io_system> owned)
     : rt_{rt}, owned_{std::move(owned)}, system_{system}, chunks_{std::make_unique<real_memory::atomic<chunk*>[]>(most_chunks)} {
   system_.report_to(*this);
@@ -160,7 +170,12 @@ bool io_service::ready(std::uint64_t mark, std::uint32_t bits) noexcept {
 }
 
 void io_service::stop() noexcept {
-  for (unsigned n = 0; n < chunks_made_ * slots_in_chunk; ++n) slot_at(n)->tell_stop();
+  unsigned made = 0;
+  {
+    const std::lock_guard hold{lock_};  // a foreign thread may be opening something
+    made = chunks_made_;
+  }
+  for (unsigned n = 0; n < made * slots_in_chunk; ++n) slot_at(n)->tell_stop();
 }
 
 std::size_t io_service::drop_all() noexcept {

@@ -31,6 +31,8 @@ class io_service : public descriptors, public readiness_ledger {
   ///
   /// Errors: std::system_error.
   [[nodiscard]] static io_service& of(runtime_state& rt);
+  /// The same, with what it would throw as an error.
+  [[nodiscard]] static result<io_service*> find(runtime_state& rt) noexcept;
 
   /// `owned`: the system, if it is this service's own.
   io_service(runtime_state& rt, io_system& system, std::unique_ptr<io_system> owned = nullptr);

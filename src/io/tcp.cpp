@@ -75,12 +75,14 @@ result<> stream::set_reset_on_close(bool on) noexcept {
 }
 
 result<listener> try_listen(runtime& rt, const address& at, const listen_options& with) {
-  io_service& service = io_service::of(rt.state());
+  const result<io_service*> found = io_service::find(rt.state());
+  if (!found) return found.error();
+  io_service& service = **found;
   io_system& system = service.system();
-  const int descriptor = system.open_socket(at.family(), SOCK_STREAM, 0);
-  if (descriptor < 0) return system_error(descriptor);
   auto extra = std::make_unique<detail::listening>();
   extra->batch = extra->left = std::clamp(with.batch, 1u, 64u);
+  const int descriptor = system.open_socket(at.family(), SOCK_STREAM, 0);
+  if (descriptor < 0) return system_error(descriptor);
   if (const int error = prepare(system, descriptor, at, with); error < 0) {
     system.close(descriptor);
     return system_error(error);

@@ -106,7 +106,9 @@ result<> socket::set_send_buffer(int bytes) noexcept { return set_option(SOL_SOC
 
 result<socket> try_bind(runtime& rt, const address& at, const options& with) {
   if (!at.is_ip()) return std::make_error_code(std::errc::address_family_not_supported);
-  io_service& service = io_service::of(rt.state());
+  const result<io_service*> found = io_service::find(rt.state());
+  if (!found) return found.error();
+  io_service& service = **found;
   io_system& system = service.system();
   const int descriptor = system.open_socket(at.family(), SOCK_DGRAM, 0);
   if (descriptor < 0) return system_error(descriptor);

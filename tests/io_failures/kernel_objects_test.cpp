@@ -1,0 +1,185 @@
+/// Every failure of the calls behind files, child processes, signals and watched directories.
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <tartan/io/directory_watch.h>
+#include <tartan/tartan.h>
+
+#include "tests/io_failures/scenario.h"
+
+namespace tartan {
+namespace {
+
+using test::call;
+using test::fails_everywhere;
+using test::outcome;
+using test::stage;
+using test::told;
+
+class kernel_objects : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = std::filesystem::temp_directory_path() / "tartan-failures-XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  [[nodiscard]] std::string path(const char* name) const { return folder_ / name; }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(kernel_objects, files_tell_of_each_failure) {
+  const auto play = [&](runtime& rt, told& errors) {
+    spawn_in(rt, stage, [&]() -> task<> {
+      auto opened = co_await file::open(path("file"), file_flags::read | file_flags::write | file_flags::create | file_flags::truncate);
+      if (!errors.ok(opened)) co_return;
+      const auto wrote = co_await opened->write_at(0, "hello");
+      errors.ok(wrote);
+      std::array<std::byte, 5> room{};
+      const auto got = co_await opened->read_at(0, room);
+      errors.ok(got);
+      const auto size = co_await opened->size();
+      errors.ok(size);
+      const auto synced = co_await opened->sync();
+      errors.ok(synced);
+      const auto data_synced = co_await opened->sync_data();
+      errors.ok(data_synced);
+      const auto closed = co_await opened->close();
+      errors.ok(closed);
+    }).detach();
+  };
+  fails_everywhere(play, {
+                             {call::open, EMFILE, outcome::told},
+                             {call::open, EINTR, outcome::retried},
+                             {call::pwritev2, ENOSPC, outcome::told},
+                             {call::pwritev2, EINTR, outcome::retried},
+                             {call::pwritev2, EAGAIN, outcome::retried, 1},  // the first asks not to wait
+                             {call::pwritev2, EOPNOTSUPP, outcome::retried, 1},
+                             {call::preadv2, EIO, outcome::told},
+                             {call::preadv2, EINTR, outcome::retried},
+                             {call::preadv2, EAGAIN, outcome::retried, 1},
+                             {call::preadv2, EOPNOTSUPP, outcome::retried, 1},
+                             {call::fstat, EIO, outcome::told},
+                             {call::fsync, EIO, outcome::told},
+                             {call::fsync, EINTR, outcome::retried},
+                             {call::fdatasync, ENOSPC, outcome::told},
+                             {call::close, EIO, outcome::told},
+                             {call::close, EINTR, outcome::retried},
+                         });
+}
+
+TEST_F(kernel_objects, sendfile_tells_of_each_failure) {
+  std::ofstream{path("file")} << std::string(300'000, 'x');
+  const auto play = [&](runtime& rt, told& errors) {
+    auto made = local::pair(rt, stage, stage);
+    if (!errors.ok(made)) return;
+    spawn_in(rt, stage, [&errors, both = std::move(*made), name = path("file")]() mutable -> task<> {
+      auto sending = spawn_in(stage, [&]() -> task<> {
+        auto opened = co_await file::open(name);
+        const auto sent = co_await both.first.send_file(opened->native_handle(), 0, 300'000);
+        errors.ok(sent);
+        both.first.close();
+      });
+      std::string room(300'000, ' ');
+      const auto got = co_await both.second.read_exactly(std::as_writable_bytes(std::span{room}));
+      errors.ok(got);
+      co_await sending.join();
+    }).detach();
+  };
+  fails_everywhere(play, {
+                             {call::sendfile, EIO, outcome::told},
+                             {call::sendfile, EPIPE, outcome::told},
+                             {call::sendfile, EINTR, outcome::retried},
+                         });
+}
+
+TEST_F(kernel_objects, child_processes_tell_of_each_failure) {
+  const auto play = [&](runtime& rt, told& errors) {
+    spawn_in(rt, stage, [&]() -> task<> {
+      command cat;
+      cat.arguments = {"cat"};
+      cat.directory = folder_.string();
+      cat.input = cat.output = child_stream::pipe;
+      cat.errors = child_stream::null;
+      auto child = process::spawn(cat);
+      if (!errors.ok(child)) co_return;
+      const auto asked = co_await child->input.write("hello\n");
+      errors.ok(asked);
+      child->input.close();
+      std::string line;
+      const auto got = co_await child->output.read_until(line, "\n", 100);
+      errors.ok(got);
+      const auto ended = co_await child->wait();
+      errors.ok(ended);
+      cat.input = cat.output = child_stream::inherited;
+      cat.arguments = {"sleep", "1000"};
+      auto sleeper = process::spawn(cat);
+      if (!errors.ok(sleeper)) co_return;
+      if (!errors.ok(sleeper->kill(SIGTERM))) co_return;
+      const auto killed = co_await sleeper->wait();
+      errors.ok(killed);
+    }).detach();
+  };
+  fails_everywhere(play, {
+                             {call::open, EMFILE, outcome::told},
+                             {call::pipe2, EMFILE, outcome::told},
+                             {call::fcntl, EINVAL, outcome::told},
+                             {call::posix_spawnp, EAGAIN, outcome::told},
+                             {call::pidfd_open, EMFILE, outcome::told},
+                             {call::epoll_ctl, ENOSPC, outcome::told},
+                             {call::waitid, ECHILD, outcome::told},
+                             {call::pidfd_send_signal, EPERM, outcome::told},
+                         });
+}
+
+TEST_F(kernel_objects, signals_tell_of_each_failure) {
+  const auto play = [](runtime& rt, told& errors) {
+    try {
+      auto signals = std::make_shared<signal_set>(rt, std::initializer_list<int>{SIGUSR2}, stage);
+      spawn_in(rt, stage, [&errors, signals]() -> task<> {
+        ::kill(::getpid(), SIGUSR2);
+        const auto number = co_await signals->next();
+        errors.ok(number);
+      }).detach();
+    } catch (const std::system_error& e) {
+      errors.note(e.code());
+    }
+  };
+  fails_everywhere(play, {
+                             {call::signalfd, EMFILE, outcome::told},
+                             {call::epoll_create1, EMFILE, outcome::told},
+                             {call::epoll_ctl, ENOSPC, outcome::told},
+                             {call::read, EINTR, outcome::retried},
+                         });
+}
+
+TEST_F(kernel_objects, directories_tell_of_each_failure) {
+  const auto play = [&](runtime& rt, told& errors) {
+    auto made = directory_watch::open(rt, folder_.string(), stage);
+    if (!errors.ok(made)) return;
+    spawn_in(rt, stage, [&, watch = std::move(*made)]() mutable -> task<> {
+      std::ofstream{path("new")} << "x";
+      const auto change = co_await watch.next();
+      errors.ok(change);
+    }).detach();
+  };
+  fails_everywhere(play, {
+                             {call::inotify_init1, EMFILE, outcome::told},
+                             {call::inotify_add_watch, ENOSPC, outcome::told},
+                             {call::epoll_ctl, ENOMEM, outcome::told},
+                             {call::read, EIO, outcome::told},
+                             {call::read, EINTR, outcome::retried},
+                         });
+}
+
+}  // namespace
+}  // namespace tartan

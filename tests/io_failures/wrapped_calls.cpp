@@ -1,0 +1,147 @@
+// The linker makes __wrap_x of a call of x, and x of __real_x. The names are its own.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/sendfile.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdarg>
+
+#include "tests/io_failures/failing_calls.h"
+
+using tartan::test::call;
+using tartan::test::next_error;
+
+// NAME, what it gives, its parameters, its arguments: fails with -1 and errno.
+#define TARTAN_WRAP(name, gives, parameters, arguments)        \
+  extern "C" gives __real_##name parameters;                   \
+  extern "C" gives __wrap_##name parameters;                   \
+  extern "C" gives __wrap_##name parameters {                  \
+    if (const int error = next_error(call::name); error != 0) { \
+      errno = error;                                           \
+      return -1;                                               \
+    }                                                          \
+    return __real_##name arguments;                            \
+  }
+
+TARTAN_WRAP(socket, int, (int domain, int type, int protocol), (domain, type, protocol))
+TARTAN_WRAP(socketpair, int, (int domain, int type, int protocol, int ends[2]), (domain, type, protocol, ends))
+TARTAN_WRAP(pipe2, int, (int ends[2], int flags), (ends, flags))
+TARTAN_WRAP(bind, int, (int fd, const sockaddr* at, socklen_t size), (fd, at, size))
+TARTAN_WRAP(listen, int, (int fd, int backlog), (fd, backlog))
+TARTAN_WRAP(accept4, int, (int fd, sockaddr* peer, socklen_t* size, int flags), (fd, peer, size, flags))
+TARTAN_WRAP(connect, int, (int fd, const sockaddr* to, socklen_t size), (fd, to, size))
+TARTAN_WRAP(shutdown, int, (int fd, int how), (fd, how))
+TARTAN_WRAP(setsockopt, int, (int fd, int level, int name, const void* value, socklen_t size), (fd, level, name, value, size))
+TARTAN_WRAP(getsockopt, int, (int fd, int level, int name, void* value, socklen_t* size), (fd, level, name, value, size))
+TARTAN_WRAP(getsockname, int, (int fd, sockaddr* into, socklen_t* size), (fd, into, size))
+TARTAN_WRAP(getpeername, int, (int fd, sockaddr* into, socklen_t* size), (fd, into, size))
+TARTAN_WRAP(read, ssize_t, (int fd, void* into, size_t bytes), (fd, into, bytes))
+TARTAN_WRAP(recv, ssize_t, (int fd, void* into, size_t bytes, int flags), (fd, into, bytes, flags))
+TARTAN_WRAP(recvmsg, ssize_t, (int fd, msghdr* message, int flags), (fd, message, flags))
+TARTAN_WRAP(write, ssize_t, (int fd, const void* from, size_t bytes), (fd, from, bytes))
+TARTAN_WRAP(writev, ssize_t, (int fd, const iovec* parts, int count), (fd, parts, count))
+TARTAN_WRAP(send, ssize_t, (int fd, const void* from, size_t bytes, int flags), (fd, from, bytes, flags))
+TARTAN_WRAP(sendmsg, ssize_t, (int fd, const msghdr* message, int flags), (fd, message, flags))
+TARTAN_WRAP(sendfile, ssize_t, (int to, int from, off_t* offset, size_t bytes), (to, from, offset, bytes))
+TARTAN_WRAP(epoll_create1, int, (int flags), (flags))
+TARTAN_WRAP(eventfd, int, (unsigned initial, int flags), (initial, flags))
+TARTAN_WRAP(epoll_ctl, int, (int epoll, int what, int fd, epoll_event* event), (epoll, what, fd, event))
+TARTAN_WRAP(epoll_wait, int, (int epoll, epoll_event* into, int room, int limit), (epoll, into, room, limit))
+TARTAN_WRAP(epoll_pwait2, int, (int epoll, epoll_event* into, int room, const timespec* limit, const sigset_t* mask),
+            (epoll, into, room, limit, mask))
+TARTAN_WRAP(preadv2, ssize_t, (int fd, const iovec* parts, int count, off_t at, int flags), (fd, parts, count, at, flags))
+TARTAN_WRAP(pwritev2, ssize_t, (int fd, const iovec* parts, int count, off_t at, int flags), (fd, parts, count, at, flags))
+TARTAN_WRAP(fstat, int, (int fd, struct stat* into), (fd, into))
+TARTAN_WRAP(fsync, int, (int fd), (fd))
+TARTAN_WRAP(fdatasync, int, (int fd), (fd))
+TARTAN_WRAP(signalfd, int, (int fd, const sigset_t* mask, int flags), (fd, mask, flags))
+TARTAN_WRAP(inotify_init1, int, (int flags), (flags))
+TARTAN_WRAP(inotify_add_watch, int, (int fd, const char* path, uint32_t mask), (fd, path, mask))
+TARTAN_WRAP(waitid, int, (idtype_t kind, id_t id, siginfo_t* into, int flags), (kind, id, into, flags))
+
+// Linux closes in any case.
+extern "C" int __real_close(int fd);
+extern "C" int __wrap_close(int fd);
+extern "C" int __wrap_close(int fd) {
+  const int error = next_error(call::close);
+  const int got = __real_close(fd);
+  if (error == 0) return got;
+  errno = error;
+  return -1;
+}
+
+extern "C" int __real_fcntl(int fd, int what, ...);
+extern "C" int __wrap_fcntl(int fd, int what, ...);
+extern "C" int __wrap_fcntl(int fd, int what, ...) {
+  if (const int error = next_error(call::fcntl); error != 0) {
+    errno = error;
+    return -1;
+  }
+  va_list more;
+  va_start(more, what);
+  const long argument = va_arg(more, long);
+  va_end(more);
+  return __real_fcntl(fd, what, argument);
+}
+
+extern "C" int __real_open(const char* path, int flags, ...);
+extern "C" int __wrap_open(const char* path, int flags, ...);
+extern "C" int __wrap_open(const char* path, int flags, ...) {
+  if (const int error = next_error(call::open); error != 0) {
+    errno = error;
+    return -1;
+  }
+  va_list more;
+  va_start(more, flags);
+  const mode_t permissions = va_arg(more, mode_t);
+  va_end(more);
+  return __real_open(path, flags, permissions);
+}
+
+// The core makes others by it: all arguments are handed on.
+extern "C" long __real_syscall(long number, ...);
+extern "C" long __wrap_syscall(long number, ...);
+extern "C" long __wrap_syscall(long number, ...) {
+  int error = 0;
+  if (number == SYS_pidfd_open) error = next_error(call::pidfd_open);
+  if (number == SYS_pidfd_send_signal) error = next_error(call::pidfd_send_signal);
+  if (error != 0) {
+    errno = error;
+    return -1;
+  }
+  va_list more;
+  va_start(more, number);
+  long all[6];
+  for (long& each : all) each = va_arg(more, long);
+  va_end(more);
+  return __real_syscall(number, all[0], all[1], all[2], all[3], all[4], all[5]);
+}
+
+// These give the error itself.
+extern "C" int __real_pthread_sigmask(int how, const sigset_t* set, sigset_t* before);
+extern "C" int __wrap_pthread_sigmask(int how, const sigset_t* set, sigset_t* before);
+extern "C" int __wrap_pthread_sigmask(int how, const sigset_t* set, sigset_t* before) {
+  if (const int error = next_error(call::pthread_sigmask); error != 0) return error;
+  return __real_pthread_sigmask(how, set, before);
+}
+
+extern "C" int __real_posix_spawnp(pid_t* id, const char* file, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,
+                                   char* const arguments[], char* const environment[]);
+extern "C" int __wrap_posix_spawnp(pid_t* id, const char* file, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,
+                                   char* const arguments[], char* const environment[]);
+extern "C" int __wrap_posix_spawnp(pid_t* id, const char* file, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,
+                                   char* const arguments[], char* const environment[]) {
+  if (const int error = next_error(call::posix_spawnp); error != 0) return error;
+  return __real_posix_spawnp(id, file, actions, attributes, arguments, environment);
+}

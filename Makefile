@@ -30,6 +30,11 @@ bench: ## the figures, against the plain loop and other libraries
 	@$(call build_target,bench,all)
 	@bench/run
 
+bench-io: ## sockets and the web server, against bare epoll, Asio, libuv and nginx
+	@tools/packages build apps bench bench-io
+	@cmake --preset bench -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset bench --target all -j $(JOBS)
+	@BENCH_NGINX="$$(bench/nginx)" bench/run --group io
+
 tidy: ## the test of the repository itself
 	@tools/tidy
 
@@ -44,8 +49,8 @@ clean: ## remove everything that was built
 	@rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
 build_target = { [ -f build/$(1)/build.ninja ] || cmake --preset $(1); } && cmake --build --preset $(1) --target $(2) -j $(JOBS)
 
-.PHONY: build serve test soak faults bench tidy lint install clean help
+.PHONY: build serve test soak faults bench bench-io tidy lint install clean help

@@ -17,6 +17,13 @@ class question:
     scale: dict = dataclasses.field(default_factory=dict)  # contender or contender+variant: factor on the size in docs/benchmarks.md
     variants: dict = dataclasses.field(default_factory=dict)  # contender: (variant, (workers, ...)); 0 stands for all
     sizes: str = "events"
+    group: str = "core"  # "core" or "io": what is run, kept and documented together
+    argument: str = ""  # the variant that all programs of the question are given
+    base: tuple = (BASE, "x Asio")  # whom ratios are taken of, with the same number of workers, and their heading
+    floor: tuple = (FLOOR, "x loop")  # the same, with one worker: what no contender of ours is expected to beat
+    aim: float = 0  # so much of the floor, at least, on one worker, by the first figure
+    order: tuple = ()  # of its contenders; those that are not named come last
+    single: tuple = ()  # contenders that know no more than one worker
 
     def scale_of(self, contender, variant):
         return self.scale.get(f"{contender}+{variant}", self.scale.get(contender, self.scale.get("", 1)))
@@ -50,6 +57,24 @@ QUESTIONS = [
 
 ORDER = [FLOOR, BASE, "tbb_node", "tartan_strand", "tartan_value"]
 
+PING_PONG = [
+    question(f"io_{over}_{count}", "io_ping_pong", f"Ping-pong over {name}, {count} connection{'s' if count > 1 else ''}",
+             (("cpu_ns_per_round_trip", "CPU ns per round trip", False), ("round_trips_per_s", "round trips/s", True)),
+             (("client_ns_per_round_trip", "client's CPU ns"), ("voluntary_switches", "vol. switches")) + STEALS, sizes="round_trips",
+             group="io", argument=f"{over}_{count}", base=("asio_callback", "x Asio"), floor=("bare_epoll", "x epoll"), aim=1 / 1.1,
+             order=("bare_epoll", "uv_callback", "asio_callback", "asio_coroutine", "tartan_callback", "tartan_coroutine"),
+             single=("bare_epoll", "uv_callback"))
+    for over, name in (("pair", "a socketpair"), ("tcp", "TCP")) for count in (1, 64, 1000)]
+
+WEB = [
+    question("h1", "io_h1", "H1: one file of 1 KB, 200 kept-alive connections",
+             (("cpu_ns_per_request", "CPU ns per request", False), ("requests_per_s", "requests/s", True)),
+             (("client_ns_per_request", "client's CPU ns"), ("fairness", "fairness"), ("clients_with_nothing", "starved clients")), sizes="requests",
+             group="io", base=("nginx", "x nginx"), floor=("prepared_bytes", "x floor"), aim=1 / 1.3,
+             order=("prepared_bytes", "nginx", "tartan_web"), single=("prepared_bytes",))]
+
+QUESTIONS += PING_PONG + WEB
+
 
 @dataclasses.dataclass(frozen=True)
 class contender:
@@ -63,8 +88,9 @@ class contender:
         return self.name + (f"+{self.variant}" if self.variant else "")
 
     def command(self, programs, scale):
+        variant = self.question.argument or self.variant
         return [str(programs / self.question.folder / self.name), str(self.workers),
-                f"{self.question.scale_of(self.name, self.variant) * scale:g}"] + ([self.variant] if self.variant else [])
+                f"{self.question.scale_of(self.name, self.variant) * scale:g}"] + ([variant] if variant else [])
 
 
 def all_workers():
@@ -74,10 +100,11 @@ def all_workers():
 def contenders_of(asked, programs):
     """The rows of one question for which there is a program; unknown programs come last."""
     found = sorted(path.name for path in (programs / asked.folder).glob("*") if os.access(path, os.X_OK) and path.is_file())
-    names = [name for name in ORDER if name in found] + [name for name in found if name not in ORDER]
+    order = asked.order or ORDER
+    names = [name for name in order if name in found] + [name for name in found if name not in order]
     rows = []
     for name in names:
-        workers = (1,) if name == FLOOR else tuple(dict.fromkeys((1, all_workers())))
+        workers = (1,) if name == FLOOR or name in asked.single else tuple(dict.fromkeys((1, all_workers())))
         rows += [contender(asked, name, "", n) for n in workers]
         for variant, on in asked.variants.get(name, ()):
             rows += [contender(asked, name, variant, n) for n in dict.fromkeys(n or all_workers() for n in on)]

@@ -25,8 +25,8 @@ class results:
 
     def rows(self, question):
         found = [key for key in self.by_row if key[0] == question.key]
-        last = len(plan.ORDER)
-        return sorted(found, key=lambda key: (plan.ORDER.index(key[1].split("+")[0]) if key[1].split("+")[0] in plan.ORDER else last, key[1], key[2]))
+        order = list(question.order or plan.ORDER)
+        return sorted(found, key=lambda key: (order.index(key[1].split("+")[0]) if key[1].split("+")[0] in order else len(order), key[1], key[2]))
 
     def values(self, row, figure):
         return [run[figure] for run in self.by_row.get(row, {}).values() if figure in run]
@@ -45,6 +45,9 @@ class results:
 
 def cpus_used(found, row):
     """Processor time by wall time: well below the number of workers, and somebody else had the machine, or the workers slept."""
+    measured = found.median(row, "cpus_used")  # where only a part of the run is
+    if measured is not None:
+        return measured
     used = [(run["user_s"] + run["system_s"]) / run["wall_s"] for run in found.by_row[row].values() if run.get("wall_s")]
     return statistics.median(used) if used else None
 
@@ -54,14 +57,15 @@ def lines_of(found, question, index):
     figure, heading, more_is_better, *other = question.figures[index]
     compared = other[0] if other else figure
     extras = question.extras if index == len(question.figures) - 1 else ()
-    head = ["contender", "workers", heading, "min", "max", "x Asio", "x loop", "inv. switches", "CPUs used", question.sizes]
+    head = ["contender", "workers", heading, "min", "max", question.base[1], question.floor[1], "inv. switches", "CPUs used",
+            question.sizes.replace("_", " ")]
     lines = [head + [title for _, title in extras]]
     for row in found.rows(question):
         values = found.values(row, figure)
         if not values:
             continue
-        base = found.ratio(row, (row[0], plan.BASE, row[2]), compared, more_is_better)
-        floor = found.ratio(row, (row[0], plan.FLOOR, 1), compared, more_is_better)
+        base = found.ratio(row, (row[0], question.base[0], row[2]), compared, more_is_better)
+        floor = found.ratio(row, (row[0], question.floor[0], 1), compared, more_is_better)
         lines.append([row[1], str(row[2]), number(found.median(row, figure)), number(min(values)), number(max(values)), number(base), number(floor),
                       number(found.median(row, "involuntary_switches")), number(cpus_used(found, row)), number(found.median(row, question.sizes))]
                      + [number(found.median(row, name)) for name, _ in extras])
@@ -77,13 +81,27 @@ def losses(found):
     """Sentences: which rival is better than Tartan, by more than 2 %, with the same number of workers; the floor is no rival."""
     said = []
     for question in plan.QUESTIONS:
-        rivals = [row for row in found.rows(question) if not row[1].startswith("tartan_") and row[1] != plan.FLOOR]
+        rivals = [row for row in found.rows(question) if not row[1].startswith("tartan_") and row[1] != question.floor[0]]
         for figure, heading, more_is_better, *other in question.figures:
             for row in found.rows(question):
                 for rival in rivals if row[1].startswith("tartan_") and "+" not in row[1] else ():
                     times = found.ratio(row, rival, other[0] if other else figure, more_is_better) if rival[2] == row[2] else None
                     if times is not None and times < 0.98:
                         said.append(said_of(row, heading, times, rival[1]))
+    return said
+
+
+def aims(found):
+    """Sentences: how near Tartan comes to the floor where that is an aim."""
+    said = []
+    for question in plan.QUESTIONS:
+        figure, heading, more_is_better, *other = question.figures[0]
+        for row in found.rows(question) if question.aim else ():
+            times = found.ratio(row, (row[0], question.floor[0], 1), other[0] if other else figure, more_is_better)
+            if times is not None and row[2] == 1 and row[1].startswith("tartan_"):
+                verdict = "met" if times >= question.aim else "NOT met"
+                said.append(f"{row[0].upper()}, {row[1]}, 1 worker: {heading} {number(1 / times)} of {question.floor[0]}'s; "
+                            f"the aim, {number(1 / question.aim)}, is {verdict}.")
     return said
 
 

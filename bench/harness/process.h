@@ -18,6 +18,9 @@ struct process_usage {
   [[nodiscard]] static process_usage now() {
     rusage r{};
     getrusage(RUSAGE_SELF, &r);
+    return from(r);
+  }
+  [[nodiscard]] static process_usage from(const rusage& r) {
     const auto seconds = [](const timeval& t) {
       return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
     };

@@ -25,8 +25,9 @@ class report {
 
   void add(std::string name, double value) { figures_.emplace_back(std::move(name), value); }
 
-  void print() const {
-    const process_usage used = process_usage::now().since(before_);
+  void print() const { print(process_usage::now().since(before_)); }
+  /// With what another process has used, which is the one measured.
+  void print(const process_usage& used) const {
     std::string line = head_;
     const auto append = [&line](const std::string& name, double value) {
       char text[64];

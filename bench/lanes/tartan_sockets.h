@@ -1,0 +1,62 @@
+#pragma once
+// A Tartan runtime that serves sockets, a strand for each, as accept() gives each connection a color of its own.
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <tartan/core/runtime.h>
+#include <tartan/core/strand.h>
+#include <tartan/io/local.h>
+#include <tartan/io/tcp.h>
+#include <utility>
+#include <vector>
+
+#include "bench/harness/report.h"
+
+namespace bench {
+
+class tartan_sockets {
+ public:
+  explicit tartan_sockets(unsigned workers) : rt_{with(workers)} {}
+
+  /// Calls `start(stream)`, with the stream's kind, in the color of each connection; runs until nothing is left.
+  template <class F>
+  void run(bool tcp, const std::vector<int>& descriptors, F start) {
+    std::deque<tartan::strand> strands;
+    for (const int descriptor : descriptors) {
+      tartan::strand& own = strands.emplace_back(rt_);
+      if (tcp) {
+        begin<tartan::tcp::stream>(own, descriptor, start);
+      } else {
+        begin<tartan::local::stream>(own, descriptor, start);
+      }
+    }
+    rt_.run_until_idle();
+  }
+
+  void tell(report& to) const {
+    const tartan::runtime_counters seen = rt_.counters();
+    to.add("steals", static_cast<double>(seen.steals));
+    to.add("wakes", static_cast<double>(seen.wakes));
+    to.add("sleeps", static_cast<double>(seen.sleeps));
+  }
+
+ private:
+  static tartan::options with(unsigned workers) {
+    tartan::options chosen;
+    chosen.workers = workers;
+    return chosen;
+  }
+
+  template <class Stream, class F>
+  void begin(tartan::strand& in, int descriptor, F start) {
+    tartan::result<Stream> made = Stream::from_fd(rt_, descriptor, in);
+    if (!made) std::exit((std::fprintf(stderr, "from_fd: %s\n", made.error().message().c_str()), 1));
+    in.post([stream = std::move(*made), start]() mutable { start(std::move(stream)); });
+  }
+
+  tartan::runtime rt_;
+};
+
+}  // namespace bench

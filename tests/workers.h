@@ -60,8 +60,8 @@ inline std::size_t threads_after_burial(std::size_t expected) {
   return threads();
 }
 
-/// A test with a number of workers. When it ends, no thread and no descriptor is left.
-class on_workers : public testing::TestWithParam<unsigned> {
+/// A test after which no thread and no descriptor is left.
+class leaves_nothing : public testing::Test {
  protected:
   void SetUp() override {
     std::thread{[] {}}.join();  // ThreadSanitizer starts a thread of its own with the first one
@@ -73,15 +73,19 @@ class on_workers : public testing::TestWithParam<unsigned> {
     EXPECT_EQ(open_descriptors(), descriptors_);
   }
 
+ private:
+  std::size_t threads_ = 0;
+  std::size_t descriptors_ = 0;
+};
+
+/// A test with a number of workers.
+class on_workers : public leaves_nothing, public testing::WithParamInterface<unsigned> {
+ protected:
   [[nodiscard]] static options settings() {
     options with;
     with.workers = GetParam();
     return with;
   }
-
- private:
-  std::size_t threads_ = 0;
-  std::size_t descriptors_ = 0;
 };
 
 }  // namespace tartan::test

@@ -16,8 +16,8 @@ namespace {
 using test::here_color;
 using test::stream_pair;
 
-class reading_into_a_chain : public test::with_objects {};
-INSTANTIATE_TEST_SUITE_P(on, reading_into_a_chain, testing::ValuesIn(test::worker_counts()), test::worker_name);
+class reading_into_a_chain : public test::with_objects_on_either {};
+INSTANTIATE_TEST_SUITE_P(on, reading_into_a_chain, testing::ValuesIn(test::both_machines()), test::place_name);
 
 /// A pair, and what the near end reads into.
 struct reader : stream_pair {
@@ -54,10 +54,12 @@ TEST_P(reading_into_a_chain, ends_in_every_way_when_it_reads_until_a_delimiter) 
 }
 
 TEST_P(reading_into_a_chain, reads_what_there_is_up_to_a_limit) {
-  in_color([]() -> task<> {
+  world_with.partial_percent = 0;
+  in_color([&]() -> task<> {
     const auto r = reader::make();
     r->in.append("before ");
     r->feed("0123456789");
+    co_await arrival();
     EXPECT_EQ(*co_await r->near.read_some(r->in, 4), 4u);
     EXPECT_EQ(*co_await r->near.read_some(r->in, 0), 0u);
     EXPECT_EQ(*co_await r->near.read_some(r->in, std::string::npos), 6u);
@@ -107,18 +109,20 @@ TEST_P(reading_into_a_chain, needs_nothing_more_for_what_was_read_before) {
 }
 
 TEST_P(reading_into_a_chain, serves_who_waits_in_line_with_what_the_one_before_has_read) {
-  in_color([]() -> task<> {
+  world_with.partial_percent = 0;
+  in_color([&]() -> task<> {
     const auto r = reader::make();
     std::vector<std::size_t> got;
     r->near.read_some(r->in, 100, [&](result<std::size_t> some) { got.push_back(*some); });
     r->near.read_line(r->in, 100, [&](result<buf::line> found) { got.push_back(found->whole); });
     r->feed("a\nb\n");
-    while (got.size() < 2) co_await yield();
+    co_await until([&] { return got.size() == 2; });
     EXPECT_EQ(got, (std::vector<std::size_t>{4, 2}));
   });
 }
 
 TEST_P(reading_into_a_chain, finds_a_delimiter_that_comes_in_pieces) {
+  world_with.partial_percent = 0;
   in_color([]() -> task<> {
     const auto r = reader::make();
     r->in.append("a-");
@@ -144,6 +148,7 @@ TEST_P(reading_into_a_chain, refuses_what_does_not_end_within_the_limit) {
 }
 
 TEST_P(reading_into_a_chain, reads_much_through_small_room) {
+  world_with.stream_buffer = 1'000'000;
   in_color([]() -> task<> {
     const auto r = reader::make();
     const std::string much(150'000, 'x');

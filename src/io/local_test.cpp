@@ -37,25 +37,27 @@ std::unique_ptr<two_ends> make_ends() {
 /// Until nothing more fits.
 void fill(const local::stream& s) {
   const std::string much(1 << 16, 'x');
-  while (::send(s.native_handle(), much.data(), much.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
+  while (test::system_here().send(s.native_handle(), much.data(), much.size()) > 0) {
   }
 }
 void empty(const local::stream& s) {
   std::vector<char> much(1 << 20);
-  while (::recv(s.native_handle(), much.data(), much.size(), MSG_DONTWAIT) > 0) {
+  while (test::system_here().receive(s.native_handle(), much.data(), much.size()) > 0) {
   }
 }
+void feed(two_ends& s) { EXPECT_GT(test::system_here().send(s.far.native_handle(), "ab", 2), 0); }
 
-class local_sockets : public test::with_objects {
+template <class Base>
+class with_a_path : public Base {
  protected:
   void SetUp() override {
-    with_objects::SetUp();
+    Base::SetUp();
     std::string pattern = std::filesystem::temp_directory_path() / "tartan-local-XXXXXX";
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
   }
   void TearDown() override {
-    with_objects::TearDown();
+    Base::TearDown();
     std::filesystem::remove_all(folder_);
   }
   [[nodiscard]] std::string path() const { return folder_ / "door"; }
@@ -63,28 +65,33 @@ class local_sockets : public test::with_objects {
  private:
   std::filesystem::path folder_;
 };
-INSTANTIATE_TEST_SUITE_P(on, local_sockets, testing::ValuesIn(test::worker_counts()), test::worker_name);
+class local_sockets : public with_a_path<test::with_objects_on_either> {};
+INSTANTIATE_TEST_SUITE_P(on, local_sockets, testing::ValuesIn(test::both_machines()), test::place_name);
+/// Where there are files, and descriptors from elsewhere.
+class local_sockets_of_the_kernel : public with_a_path<test::with_objects> {};
+INSTANTIATE_TEST_SUITE_P(on, local_sockets_of_the_kernel, testing::ValuesIn(test::worker_counts()), test::worker_name);
 
 TEST_P(local_sockets, end_a_read_in_every_way) {
   ends_in_every_way(test::operation_under_test{
       [] { return make_ends(); }, [](two_ends& s) { return s.near.read_some(s.room); },
       [](two_ends& s, auto f) { s.near.read_some(s.room, std::move(f)); },
-      [](two_ends& s) { EXPECT_EQ(::send(s.far.native_handle(), "ab", 2, MSG_NOSIGNAL), 2); }});
+      [](two_ends& s) { feed(s); }});
 }
 
 TEST_P(local_sockets, end_a_receive_with_descriptors_in_every_way) {
   ends_in_every_way(test::operation_under_test{
       [] { return make_ends(); }, [](two_ends& s) { return s.near.receive_with(s.room, s.passed); },
       [](two_ends& s, auto f) { s.near.receive_with(s.room, s.passed, std::move(f)); },
-      [](two_ends& s) { EXPECT_EQ(::send(s.far.native_handle(), "ab", 2, MSG_NOSIGNAL), 2); }});
+      [](two_ends& s) { feed(s); }});
 }
 
 TEST_P(local_sockets, end_a_send_with_descriptors_in_every_way) {
   static constexpr std::array<int, 1> input{0};
-  ends_in_every_way(test::operation_under_test{[] {
+  ends_in_every_way(test::operation_under_test{[&]() -> task<std::unique_ptr<two_ends>> {
                                                  auto made = make_ends();
                                                  fill(made->near);
-                                                 return made;
+                                                 co_await arrival();
+                                                 co_return made;
                                                },
                                                [](two_ends& s) { return s.near.send_with(bytes_of("ab"), input); },
                                                [](two_ends& s, auto f) { s.near.send_with(bytes_of("ab"), input, std::move(f)); },
@@ -130,7 +137,7 @@ TEST_P(local_sockets, connect_over_a_path_and_talk) {
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 
-TEST_P(local_sockets, refuse_a_path_that_exists) {
+TEST_P(local_sockets_of_the_kernel, refuse_a_path_that_exists) {
   {
     const local::listener first = local::listen(rt(), path());
     EXPECT_EQ(local::try_listen(rt(), *address::unix_path(path())).error(), std::errc::address_in_use);
@@ -147,7 +154,7 @@ TEST_P(local_sockets, refuse_a_path_that_exists) {
   EXPECT_EQ(local::try_listen(rt(), address::loopback(0)).error(), std::errc::address_family_not_supported);
 }
 
-TEST_P(local_sockets, remove_only_their_own_path) {
+TEST_P(local_sockets_of_the_kernel, remove_only_their_own_path) {
   std::filesystem::path aside = path() + "-aside";
   local::listener first = local::listen(rt(), path(), {.unlink_on_close = true});
   std::filesystem::rename(path(), aside);
@@ -160,7 +167,7 @@ TEST_P(local_sockets, remove_only_their_own_path) {
   EXPECT_TRUE(std::filesystem::exists(aside.string() + "2")) << "it went with the descriptor";
 }
 
-TEST_P(local_sockets, say_why_they_cannot_connect) {
+TEST_P(local_sockets_of_the_kernel, say_why_they_cannot_connect) {
   in_color([&]() -> task<> {
     EXPECT_EQ((co_await local::connect(*address::unix_path(path()))).error(), std::errc::no_such_file_or_directory);
     local::listener door = local::listen(rt(), path(), {.color = here_color});
@@ -171,6 +178,7 @@ TEST_P(local_sockets, say_why_they_cannot_connect) {
 }
 
 TEST_P(local_sockets, pass_descriptors_between_programs) {
+  world_with.partial_percent = 0;
   in_color([&]() -> task<> {
     auto ends = make_ends();
     std::array<int, 2> pipe{};
@@ -198,6 +206,7 @@ TEST_P(local_sockets, pass_descriptors_between_programs) {
 }
 
 TEST_P(local_sockets, read_on_behind_descriptors_that_nobody_wanted) {
+  world_with.partial_percent = 0;
   in_color([&]() -> task<> {
     auto ends = make_ends();
     const std::array<int, 1> input{0};
@@ -209,6 +218,7 @@ TEST_P(local_sockets, read_on_behind_descriptors_that_nobody_wanted) {
 }
 
 TEST_P(local_sockets, pass_sixteen_descriptors_and_refuse_seventeen) {
+  world_with.partial_percent = 0;
   in_color([&]() -> task<> {
     auto ends = make_ends();
     const std::vector<int> many(17, 0);
@@ -235,10 +245,11 @@ void send_many(int to, std::size_t count) {
   head->cmsg_level = SOL_SOCKET;
   head->cmsg_type = SCM_RIGHTS;
   head->cmsg_len = CMSG_LEN(count * sizeof(int));
-  EXPECT_EQ(::sendmsg(to, &message, MSG_NOSIGNAL), 1);
+  EXPECT_EQ(test::system_here().send_message(to, message, 0), 1);
 }
 
 TEST_P(local_sockets, close_what_came_if_not_all_has_room) {
+  world_with.partial_percent = 0;
   in_color([&]() -> task<> {
     auto ends = make_ends();
     const std::size_t before = test::open_descriptors();
@@ -288,7 +299,7 @@ TEST_P(local_sockets, tell_that_the_peer_is_gone) {
   });
 }
 
-TEST_P(local_sockets, are_made_of_descriptors_from_elsewhere) {
+TEST_P(local_sockets_of_the_kernel, are_made_of_descriptors_from_elsewhere) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   local::stream one = *local::stream::from_fd(rt(), ends[0], here_color);

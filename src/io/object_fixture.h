@@ -1,5 +1,5 @@
 #pragma once
-/// For tests of objects with descriptors: a runtime on the kernel's sockets, and what every operation has to withstand.
+/// For tests of objects with descriptors: what every operation has to withstand.
 
 #include <gtest/gtest.h>
 
@@ -9,269 +9,237 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <tartan/core/on.h>
-#include <tartan/core/post.h>
-#include <tartan/core/runtime.h>
+#include <system_error>
 #include <tartan/core/result.h>
 #include <tartan/core/spawn.h>
 #include <tartan/core/task.h>
 #include <tartan/core/yield.h>
 #include <tartan/time/with_timeout.h>
+#include <type_traits>
 #include <utility>
 
-#include "core/root_registry.h"
-#include "core/runtime_state.h"
-#include "tests/workers.h"
+#include "io/ending_fixture.h"
+#include "io/machine_fixture.h"
+#include "io/object_under_test.h"
 
 namespace tartan::test {
 
-/// The color of the objects under test.
-inline constexpr color here_color{7};
-
-/// One operation of an object, for what all operations have in common.
-template <class Make, class Await, class Call, class Feed>
-struct operation_under_test {
-  Make make;    ///< () -> a unique_ptr to an object whose operation has to wait; the object has close, cancel and is_open
-  Await await;  ///< (object&) -> the operation, to be awaited
-  Call call;    ///< (object&, callback): the same operation
-  Feed feed;    ///< (object&): now it can complete
-};
-template <class... Parts>
-operation_under_test(Parts...) -> operation_under_test<Parts...>;
-
-/// An object and its operation behind one type, so that what is common is compiled once.
-class object_under_test {
- public:
-  object_under_test() = default;
-  object_under_test(const object_under_test&) = delete;
-  object_under_test& operator=(const object_under_test&) = delete;
-  virtual ~object_under_test() = default;
-  virtual task<result<>> await() = 0;
-  virtual void call(std::function<void(result<>)> f) = 0;
-  virtual void feed() = 0;
-  virtual void close() = 0;
-  virtual void cancel() = 0;
-  [[nodiscard]] virtual bool is_open() const = 0;
-};
-
-template <class Operation>
-class object_of final : public object_under_test {
- public:
-  explicit object_of(Operation& of) : of_{of}, object_{of.make()} {}
-  task<result<>> await() override {
-    auto got = co_await of_.await(*object_);
-    if (!got) co_return got.error();
-    co_return result<>{};
-  }
-  void call(std::function<void(result<>)> f) override {
-    of_.call(*object_, [f = std::move(f)](auto got) { f(got ? result<>{} : result<>{got.error()}); });
-  }
-  void feed() override { of_.feed(*object_); }
-  void close() override { object_->close(); }
-  void cancel() override { object_->cancel(); }
-  [[nodiscard]] bool is_open() const override { return object_->is_open(); }
-
- private:
-  Operation& of_;
-  decltype(std::declval<Operation&>().make()) object_;
-};
-
-class with_objects : public on_workers {
+/// Base: on_machine, with a parameter.
+template <class Base>
+class with_objects_on : public endings_on<Base> {
  protected:
-  void TearDown() override {
-    if (rt_ != nullptr) {
-      EXPECT_EQ(rt_->state().roots().size(), 0u) << "coroutines are left";
-    }
-    rt_.reset();
-    on_workers::TearDown();
-  }
-
-  runtime& rt() {
-    if (rt_ == nullptr) {
-      options with = settings();
-      with.stall_after = {};
-      rt_ = std::make_unique<runtime>(with);
-    }
-    return *rt_;
-  }
-  void end_runtime() { rt_.reset(); }
-
-  /// Runs a coroutine function in here_color until nothing is left.
-  template <class F>
-  void in_color(F f) {
-    auto handle = spawn_in(rt(), here_color, f);
-    handle.detach();
-    rt().run_until_idle();
-  }
+  using Base::arrival;
+  using Base::in_color;
+  using Base::simulated;
+  using Base::until;
 
   /// Every way in which an operation can end. The runtime is over then.
   template <class Operation>
-  void ends_in_every_way(Operation op) {
-    const maker make = [&op] { return std::make_unique<object_of<Operation>>(op); };
-    completes_at_once(make);
-    completes_later(make);
-    is_canceled(make);
-    is_timed_out(make);
-    is_closed_under(make);
-    fails_on_a_closed_object(make);
-    is_stopped(make);
+  void ends_in_every_way(Operation op, fed how = fed::is_ready) {
+    no_part none;
+    const maker make = maker_of(op, none);
+    this->completes_at_once(make, how);
+    this->completes_later(make);
+    this->is_canceled(make);
+    this->is_timed_out(make);
+    this->is_closed_under(make);
+    this->fails_on_a_closed_object(make);
+    this->is_stopped(make, how);
+  }
+
+  /// And those that it has when a part of its bytes has been moved.
+  template <class Operation, class Part>
+  void ends_after_a_part(Operation op, Part part) {
+    const maker make = maker_of(op, part);
+    completes_after_a_part(make);
+    is_canceled_after_a_part(make);
+    is_timed_out_after_a_part(make);
+    is_closed_after_a_part(make);
+  }
+
+  /// `spoil`: (object&), after which it fails with this error; before it is begun, while it waits, and when a part has been moved.
+  template <class Operation, class Spoil, class Error, class Part = no_part>
+  void fails_with(Operation op, Spoil spoil, Error error, Part part = {}) {
+    const maker make = maker_of(op, part);
+    using object = object_of<Operation, typename made_by<decltype(op.make())>::type, Part>;
+    const spoiler break_it = [&spoil](object_under_test& o) { spoil(static_cast<object&>(o).object()); };
+    fails_at_once(make, break_it, condition_of(error));
+    fails_while_it_waits(make, break_it, condition_of(error));
   }
 
  private:
-  using maker = std::function<std::unique_ptr<object_under_test>()>;
+  using spoiler = std::function<void(object_under_test&)>;
 
-  void completes_at_once(const maker& make) {
-    SCOPED_TRACE("completes at once");
-    int calls = 0;
-    in_color([&]() -> task<> {
-      auto object = make();
-      object->feed();
-      const auto got = co_await object->await();
-      EXPECT_TRUE(got) << got.error().message();
-      calls += got ? 1 : 0;
-    });
-    std::unique_ptr<object_under_test> object{};
-    rt().post(here_color, [&] {
-      object = make();
-      object->feed();
-      object->call([&](result<> got) {
-        EXPECT_TRUE(got) << got.error().message();
-        EXPECT_EQ(current_color(), here_color);
-        ++calls;
-      });
-      EXPECT_EQ(calls, 1) << "called back inside the call";
-    });
-    rt().run_until_idle();
-    EXPECT_EQ(calls, 2);
+  template <class Operation, class Part>
+  static maker maker_of(Operation& op, Part& part) {
+    return [&op, &part]() -> task<std::unique_ptr<object_under_test>> {
+      using made = decltype(op.make());
+      using object = typename made_by<made>::type;
+      std::unique_ptr<object> plain;
+      if constexpr (std::is_same_v<made, std::unique_ptr<object>>) {
+        plain = op.make();
+      } else {
+        plain = co_await op.make();
+      }
+      std::unique_ptr<object_under_test> whole = std::make_unique<object_of<Operation, object, Part>>(op, part, std::move(plain));
+      co_return whole;
+    };
   }
 
-  void completes_later(const maker& make) {
-    SCOPED_TRACE("completes later");
-    int order = 0;
-    int callback_at = 0;
-    std::unique_ptr<object_under_test> object{};
-    std::unique_ptr<object_under_test> other{};
-    in_color([&]() -> task<> {
-      object = make();
-      other = make();
-      other->call([&](result<> got) {
-        EXPECT_TRUE(got) << got.error().message();
-        callback_at = ++order;
-      });
-      post(here_color, [&] {
-        ++order;
-        object->feed();
-        other->feed();
-      });
-      const auto got = co_await object->await();
-      EXPECT_TRUE(got) << got.error().message();
-      EXPECT_GE(order, 1);
-    });
-    EXPECT_EQ(callback_at, 2);
-  }
-
-  void is_canceled(const maker& make) {
-    SCOPED_TRACE("canceled");
-    in_color([&]() -> task<> {
-      auto object = make();
-      auto waiting = spawn_in(here_color, [&]() -> task<> {
-        const auto got = co_await object->await();
-        EXPECT_EQ(got.error(), errc::canceled);
-      });
-      bool called = false;
-      co_await tartan::yield();
-      object->call([&](result<> got) {
-        EXPECT_EQ(got.error(), errc::canceled);
-        called = true;
-      });
-      waiting.cancel();
-      co_await waiting.join();
-      EXPECT_FALSE(called);
-      object->cancel();
-      co_await tartan::yield();
-      co_await tartan::yield();
-      EXPECT_TRUE(called);
-    });
-  }
-
-  void is_timed_out(const maker& make) {
-    SCOPED_TRACE("timed out");
-    in_color([&]() -> task<> {
-      auto object = make();
-      const auto got = co_await with_timeout(std::chrono::milliseconds{1}, object->await());
-      EXPECT_EQ(got.error(), errc::timed_out);
-      object->feed();  // what ended before has taken nothing
-      const auto again = co_await object->await();
-      EXPECT_TRUE(again) << again.error().message();
-    });
-  }
-
-  void is_closed_under(const maker& make) {
-    SCOPED_TRACE("closed under it");
+  void completes_after_a_part(const maker& make) {
+    SCOPED_TRACE("completes after a part");
     int ended = 0;
     in_color([&]() -> task<> {
-      auto object = make();
-      object->call([&](result<> got) {
-        EXPECT_EQ(got.error(), errc::closed);
+      auto object = co_await make();
+      auto waiting = spawn_in(here_color, [&]() -> task<> {
+        const auto got = co_await object->await();
+        EXPECT_TRUE(got) << got.error().message();
         ++ended;
       });
-      post(here_color, [&] {
-        object->close();
-        EXPECT_EQ(ended, 0);
+      co_await tartan::yield();
+      object->half();
+      co_await until([&] { return object->took_half(); });
+      EXPECT_EQ(ended, 0);
+      object->feed();
+      co_await waiting.join();
+      EXPECT_EQ(ended, 1);
+      object = co_await make();
+      object->half();  // is there before it begins
+      object->call([&](result<> got) {
+        EXPECT_TRUE(got) << got.error().message();
+        ++ended;
       });
-      const auto got = co_await object->await();
-      EXPECT_EQ(got.error(), errc::closed);
-      ++ended;
+      co_await until([&] { return object->took_half(); });
+      EXPECT_EQ(ended, 1);
+      object->feed();
+      co_await until([&] { return ended == 2; });
     });
     EXPECT_EQ(ended, 2);
   }
 
-  void fails_on_a_closed_object(const maker& make) {
-    SCOPED_TRACE("closed before");
+  void is_canceled_after_a_part(const maker& make) {
+    SCOPED_TRACE("canceled after a part");
     int ended = 0;
     in_color([&]() -> task<> {
-      auto object = make();
-      object->close();
-      object->close();
-      EXPECT_FALSE(object->is_open());
-      const auto waited = co_await object->await();
-      EXPECT_EQ(waited.error(), errc::closed);
-      object->call([&](result<> got) {
-        EXPECT_EQ(got.error(), errc::closed);
+      auto object = co_await make();
+      auto waiting = spawn_in(here_color, [&]() -> task<> {
+        const result<> got = co_await object->await();
+        EXPECT_EQ(got.error(), errc::canceled);
         ++ended;
       });
+      co_await tartan::yield();
+      object->half();
+      co_await until([&] { return object->took_half(); });
+      waiting.cancel();
+      co_await waiting.join();
+      object->expect_left();
+      object = co_await make();
+      object->half();
+      object->call([&](result<> got) {
+        EXPECT_EQ(got.error(), errc::canceled);
+        ++ended;
+      });
+      co_await until([&] { return object->took_half(); });
+      object->cancel();
+      co_await until([&] { return ended == 2; });
+      object->expect_left();
+    });
+    EXPECT_EQ(ended, 2);
+  }
+
+  void is_timed_out_after_a_part(const maker& make) {
+    SCOPED_TRACE("timed out after a part");
+    in_color([&]() -> task<> {
+      auto object = co_await make();
+      object->half();
+      co_await arrival();
+      // A simulated part may come in many small ones.
+      const auto limit = simulated() ? std::chrono::seconds{1} : std::chrono::milliseconds{1};
+      const auto got = co_await with_timeout(limit, object->await());
+      EXPECT_EQ(got.error(), errc::timed_out);
+      EXPECT_TRUE(object->took_half());
+      object->expect_left();
+    });
+  }
+
+  void is_closed_after_a_part(const maker& make) {
+    SCOPED_TRACE("closed after a part");
+    in_color([&]() -> task<> {
+      auto object = co_await make();
+      auto waiting = spawn_in(here_color, [&]() -> task<> {
+        const result<> got = co_await object->await();
+        EXPECT_EQ(got.error(), errc::closed);
+      });
+      co_await tartan::yield();
+      object->half();
+      co_await until([&] { return object->took_half(); });
+      object->close();
+      co_await waiting.join();
+      object->expect_left();
+    });
+  }
+
+  void fails_at_once(const maker& make, const spoiler& spoil, std::error_condition error) {
+    SCOPED_TRACE("with error, at once");
+    int ended = 0;
+    in_color([&]() -> task<> {
+      auto object = co_await make();
+      spoil(*object);
+      co_await arrival();
+      const result<> at_once = co_await object->await();
+      EXPECT_EQ(at_once.error(), error) << at_once.error().message();
+      object = co_await make();
+      spoil(*object);
+      co_await arrival();
+      object->call([&](result<> got) {
+        EXPECT_EQ(got.error(), error) << got.error().message();
+        ++ended;
+      });
+      co_await until([&] { return ended == 1; });
     });
     EXPECT_EQ(ended, 1);
   }
 
-  void is_stopped(const maker& make) {
-    SCOPED_TRACE("after stop");
+  void fails_while_it_waits(const maker& make, const spoiler& spoil, std::error_condition error) {
+    SCOPED_TRACE("with error, while it waits");
     int ended = 0;
-    {
-      std::unique_ptr<object_under_test> object{};
-      spawn_in(rt(), here_color, [&]() -> task<> {
-        object = make();
-        object->call([&](result<> got) {
-          EXPECT_EQ(got.error(), object->is_open() ? errc::canceled : errc::closed);  // listeners close
-          ++ended;
-        });
-        post(here_color, [&] { rt().stop(); });
-        const auto got = co_await object->await();
-        EXPECT_EQ(got.error(), object->is_open() ? errc::canceled : errc::closed);
+    in_color([&]() -> task<> {
+      auto object = co_await make();
+      auto other = co_await make();
+      other->call([&](result<> got) {
+        EXPECT_EQ(got.error(), error) << got.error().message();
         ++ended;
-        // What would have to wait is not even begun.
-        const auto late = co_await object->await();
-        EXPECT_EQ(late.error(), object->is_open() ? errc::canceled : errc::closed);
-        ++ended;
-      }).detach();
-      EXPECT_EQ(rt().run(), 0);
-    }
-    EXPECT_EQ(ended, 3);
-    end_runtime();
+      });
+      auto waiting = spawn_in(here_color, [&]() -> task<> {
+        const result<> got = co_await object->await();
+        EXPECT_EQ(got.error(), error) << got.error().message();
+      });
+      co_await tartan::yield();
+      object->half();
+      co_await until([&] { return object->took_half(); });
+      EXPECT_EQ(ended, 0);
+      spoil(*object);
+      spoil(*other);
+      co_await waiting.join();
+      object->expect_left();
+      co_await until([&] { return ended == 1; });
+    });
+    EXPECT_EQ(ended, 1);
   }
-
-  std::unique_ptr<runtime> rt_;
 };
+
+class on_kernel : public on_machine, public testing::WithParamInterface<unsigned> {
+ protected:
+  [[nodiscard]] place where() const final { return {machine::kernel, GetParam()}; }
+};
+class on_either_machine : public on_machine, public testing::WithParamInterface<place> {
+ protected:
+  [[nodiscard]] place where() const final { return GetParam(); }
+};
+
+/// For objects that only the kernel has, and for what only the kernel does.
+class with_objects : public with_objects_on<on_kernel> {};
+class with_objects_on_either : public with_objects_on<on_either_machine> {};
 
 /// The bytes of a text.
 inline std::span<const std::byte> bytes_of(std::string_view text) {

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <termios.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <string>
+#include <tartan/core/on.h>
 #include <vector>
 
 #include "io/object_fixture.h"
@@ -32,35 +34,44 @@ std::unique_ptr<open_pipe> make_pipe(bool reads) {
   EXPECT_TRUE(made) << made.error().message();
   return std::unique_ptr<open_pipe>{new open_pipe{std::move(*made), reads}};
 }
-void fill(int descriptor) {
+ssize_t write_now(const pipe::write_end& to, std::string_view text) {
+  const iovec part{const_cast<char*>(text.data()), text.size()};
+  return test::system_here().write(to.native_handle(), &part, 1);
+}
+/// Until nothing more fits.
+void fill(const pipe::write_end& p) {
   const std::string much(1 << 16, 'x');
-  while (::write(descriptor, much.data(), much.size()) > 0) {
+  while (write_now(p, much) > 0) {
   }
 }
-void empty(int descriptor) {
+void empty(const pipe::read_end& p) {
   std::vector<char> much(1 << 20);
-  while (::read(descriptor, much.data(), much.size()) > 0) {
+  while (test::system_here().read(p.native_handle(), much.data(), much.size()) > 0) {
   }
 }
 
-class pipes : public test::with_objects {};
-INSTANTIATE_TEST_SUITE_P(on, pipes, testing::ValuesIn(test::worker_counts()), test::worker_name);
+class pipes : public test::with_objects_on_either {};
+INSTANTIATE_TEST_SUITE_P(on, pipes, testing::ValuesIn(test::both_machines()), test::place_name);
+/// With signals, terminals and files.
+class pipes_of_the_kernel : public test::with_objects {};
+INSTANTIATE_TEST_SUITE_P(on, pipes_of_the_kernel, testing::ValuesIn(test::worker_counts()), test::worker_name);
 
 TEST_P(pipes, end_a_read_in_every_way) {
   ends_in_every_way(test::operation_under_test{[] { return make_pipe(true); }, [](open_pipe& p) { return p.both.read.read_some(p.room); },
                                                [](open_pipe& p, auto f) { p.both.read.read_some(p.room, std::move(f)); },
-                                               [](open_pipe& p) { EXPECT_EQ(::write(p.both.write.native_handle(), "x", 1), 1); }});
+                                               [](open_pipe& p) { EXPECT_EQ(write_now(p.both.write, "x"), 1); }});
 }
 
 TEST_P(pipes, end_a_write_in_every_way) {
-  ends_in_every_way(test::operation_under_test{[] {
+  ends_in_every_way(test::operation_under_test{[&]() -> task<std::unique_ptr<open_pipe>> {
                                                  auto made = make_pipe(false);
-                                                 fill(made->both.write.native_handle());
-                                                 return made;
+                                                 fill(made->both.write);
+                                                 co_await arrival();
+                                                 co_return made;
                                                },
                                                [](open_pipe& p) { return p.both.write.write("x"); },
                                                [](open_pipe& p, auto f) { p.both.write.write("x", std::move(f)); },
-                                               [](open_pipe& p) { empty(p.both.read.native_handle()); }});
+                                               [](open_pipe& p) { empty(p.both.read); }});
 }
 
 TEST_P(pipes, carry_more_than_they_hold) {
@@ -112,7 +123,7 @@ bool pipe_signal_pending() {
   return sigismember(&all, SIGPIPE) == 1;
 }
 
-TEST_P(pipes, give_an_error_and_no_signal_when_nobody_reads) {
+TEST_P(pipes_of_the_kernel, give_an_error_and_no_signal_when_nobody_reads) {
   const pipe_signal_counted count;
   in_color([&]() -> task<> {
     auto p = make_pipe(false);
@@ -128,7 +139,7 @@ TEST_P(pipes, give_an_error_and_no_signal_when_nobody_reads) {
   EXPECT_EQ(sigismember(&blocked, SIGPIPE), 0) << "it stayed blocked";
 }
 
-TEST_P(pipes, leave_a_signal_alone_that_was_there_before) {
+TEST_P(pipes_of_the_kernel, leave_a_signal_alone_that_was_there_before) {
   if (GetParam() != 1) return;  // it is this thread's
   const pipe_signal_counted count;
   sigset_t only;
@@ -147,7 +158,7 @@ TEST_P(pipes, leave_a_signal_alone_that_was_there_before) {
   EXPECT_EQ(pipe_signals, 1);
 }
 
-TEST_P(pipes, may_be_terminals) {
+TEST_P(pipes_of_the_kernel, may_be_terminals) {
   const int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   ASSERT_GE(master, 0);
   ASSERT_EQ(::grantpt(master) + ::unlockpt(master), 0);
@@ -169,7 +180,7 @@ TEST_P(pipes, may_be_terminals) {
   });
 }
 
-TEST_P(pipes, are_not_regular_files) {
+TEST_P(pipes_of_the_kernel, are_not_regular_files) {
   const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   EXPECT_EQ(pipe::read_end::from_fd(rt(), file, here_color).error(), std::errc::operation_not_permitted);
   EXPECT_NE(::fcntl(file, F_GETFD), -1) << "still the caller's";

@@ -54,7 +54,8 @@ INSTANTIATE_TEST_SUITE_P(on, child_processes, testing::ValuesIn(test::worker_cou
 TEST_P(child_processes, end_a_wait_in_every_way) {
   ends_in_every_way(test::operation_under_test{[] { return make_cat(); }, [](process& p) { return p.wait(); },
                                                [](process& p, auto f) { p.wait(std::move(f)); },
-                                               [](process& p) { p.input.close(); }});
+                                               [](process& p) { p.input.close(); }},
+                    test::fed::comes_later);
 }
 
 TEST_P(child_processes, tell_how_they_ended) {

@@ -58,7 +58,7 @@ TEST_P(signals_as_values, end_in_every_way) {
   ends_in_every_way(test::operation_under_test{[&] {
                                                  auto next = std::move(made.front());
                                                  made.pop_front();
-                                                 if (made.size() == 3) made.clear();  // the runtime ends before this function does
+                                                 if (made.size() == 2) made.clear();  // the runtime ends before this function does
                                                  return next;
                                                },
                                                [](one_signal& s) { return s.set.next(); },

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::here_color;
 
-class socket_options : public test::with_objects {
+class socket_options : public test::with_objects_on_either {
  protected:
   /// Runs with the two ends of a connection.
   template <class F>
@@ -33,7 +33,7 @@ class socket_options : public test::with_objects {
     });
   }
 };
-INSTANTIATE_TEST_SUITE_P(on, socket_options, testing::ValuesIn(test::worker_counts()), test::worker_name);
+INSTANTIATE_TEST_SUITE_P(on, socket_options, testing::ValuesIn(test::both_machines()), test::place_name);
 
 TEST_P(socket_options, say_how_to_ask_a_silent_peer) {
   connected([](tcp::stream& client, tcp::stream&) -> task<> {

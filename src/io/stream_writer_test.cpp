@@ -17,13 +17,13 @@ namespace {
 using test::here_color;
 using test::stream_pair;
 
-class writing_to_a_stream : public test::with_objects {};
-INSTANTIATE_TEST_SUITE_P(on, writing_to_a_stream, testing::ValuesIn(test::worker_counts()), test::worker_name);
+class writing_to_a_stream : public test::with_objects_on_either {};
+INSTANTIATE_TEST_SUITE_P(on, writing_to_a_stream, testing::ValuesIn(test::both_machines()), test::place_name);
 
 const std::string much(200'000, 'm');
 
 TEST_P(writing_to_a_stream, writes_what_an_event_queues_behind_it_and_in_order) {
-  in_color([]() -> task<> {
+  in_color([&]() -> task<> {
     const auto ends = stream_pair::make();
     stream_writer out{ends->near};
     out.print("HTTP/1.1 ", 200, ' ', "OK\r\n");
@@ -36,12 +36,13 @@ TEST_P(writing_to_a_stream, writes_what_an_event_queues_behind_it_and_in_order) 
     EXPECT_EQ(ends->arrived(), "") << "not inside the call";
     EXPECT_TRUE(co_await out.flush());
     EXPECT_EQ(out.size(), 0u);
+    co_await arrival();
     EXPECT_EQ(ends->arrived(), "HTTP/1.1 200 OK\r\nstatic body!");
   });
 }
 
 TEST_P(writing_to_a_stream, does_not_copy_slices_and_lets_them_go_when_they_have_left) {
-  in_color([]() -> task<> {
+  in_color([&]() -> task<> {
     const auto ends = stream_pair::make();
     stream_writer out{ends->near};
     const buf::slice page = buf::slice::copy_of("page");
@@ -49,12 +50,13 @@ TEST_P(writing_to_a_stream, does_not_copy_slices_and_lets_them_go_when_they_have
     EXPECT_EQ(page.uses(), 201u);
     EXPECT_TRUE(co_await out.flush());
     EXPECT_EQ(page.uses(), 1u);
+    co_await arrival();
     EXPECT_EQ(ends->arrived().size(), 800u);
   });
 }
 
 TEST_P(writing_to_a_stream, calls_marks_in_order_when_everything_before_has_left) {
-  in_color([]() -> task<> {
+  in_color([&]() -> task<> {
     const auto ends = stream_pair::make();
     stream_writer out{ends->near};
     std::vector<int> called;
@@ -70,7 +72,7 @@ TEST_P(writing_to_a_stream, calls_marks_in_order_when_everything_before_has_left
     EXPECT_TRUE(called.empty());
     while (called.size() < 4) {
       static_cast<void>(ends->arrived());
-      co_await yield();
+      co_await moment();
     }
     EXPECT_EQ(called, (std::vector<int>{0, 1, 2, 3}));
     int late = 0;
@@ -82,7 +84,7 @@ TEST_P(writing_to_a_stream, calls_marks_in_order_when_everything_before_has_left
 }
 
 TEST_P(writing_to_a_stream, holds_a_producer_that_asks_between_its_marks) {
-  in_color([]() -> task<> {
+  in_color([&]() -> task<> {
     const auto ends = stream_pair::make();
     stream_writer out{ends->near, {.marks = {.high_bytes = 1'000'000, .low_bytes = 300'000}}};
     auto reader = spawn_in(here_color, [&]() -> task<> {
@@ -110,7 +112,7 @@ TEST_P(writing_to_a_stream, holds_a_producer_that_asks_between_its_marks) {
 }
 
 TEST_P(writing_to_a_stream, keeps_the_error_and_drops_what_is_queued) {
-  in_color([]() -> task<> {
+  in_color([&]() -> task<> {
     const auto ends = stream_pair::make();
     stream_writer out{ends->near, {.marks = {.high_bytes = 10, .low_bytes = 0}}};
     const buf::slice page = buf::slice::copy_of("page and page");
@@ -130,7 +132,7 @@ TEST_P(writing_to_a_stream, keeps_the_error_and_drops_what_is_queued) {
 }
 
 TEST_P(writing_to_a_stream, fails_when_more_is_queued_than_the_limit) {
-  in_color([]() -> task<> {
+  in_color([&]() -> task<> {
     const auto ends = stream_pair::make();
     stream_writer out{ends->near, {.most_bytes = 1'000'000}};
     const buf::slice page{std::string{much}};
@@ -150,7 +152,7 @@ TEST_P(writing_to_a_stream, fails_when_more_is_queued_than_the_limit) {
 }
 
 TEST_P(writing_to_a_stream, calls_back_what_was_flushed_or_is_ready_and_not_inside_the_call) {
-  in_color([]() -> task<> {
+  in_color([&]() -> task<> {
     const auto ends = stream_pair::make();
     std::optional<stream_writer> out{ends->near};
     std::vector<std::string> called;
@@ -172,7 +174,7 @@ TEST_P(writing_to_a_stream, calls_back_what_was_flushed_or_is_ready_and_not_insi
 }
 
 TEST_P(writing_to_a_stream, ends_what_waits_when_it_is_destroyed_with_a_write_in_flight) {
-  in_color([]() -> task<> {
+  in_color([&]() -> task<> {
     const auto ends = stream_pair::make();
     const buf::slice page{std::string{much}};
     std::optional<stream_writer> out{ends->near};
@@ -185,14 +187,14 @@ TEST_P(writing_to_a_stream, ends_what_waits_when_it_is_destroyed_with_a_write_in
     EXPECT_GT(page.uses(), 1u) << "the write in flight reads it";
     while (page.uses() > 1) {
       static_cast<void>(ends->arrived());
-      co_await yield();
+      co_await moment();
     }
     EXPECT_TRUE(ends->is_open());
   });
 }
 
 TEST_P(writing_to_a_stream, may_be_destroyed_by_a_mark) {
-  in_color([]() -> task<> {
+  in_color([&]() -> task<> {
     const auto ends = stream_pair::make();
     std::optional<stream_writer> out{ends->near};
     bool called = false;
@@ -202,18 +204,20 @@ TEST_P(writing_to_a_stream, may_be_destroyed_by_a_mark) {
     while (out) co_await yield();
     co_await yield();
     EXPECT_FALSE(called);
+    co_await arrival();
     EXPECT_EQ(ends->arrived(), "abc");
   });
 }
 
 TEST_P(writing_to_a_stream, goes_with_a_stream_that_moves_and_fails_when_it_is_closed) {
-  in_color([]() -> task<> {
+  in_color([&]() -> task<> {
     auto ends = stream_pair::make();
     stream_writer out{ends->near};
     out.append("abc");
     stream_pair moved = std::move(*ends);
     stream_writer same = std::move(out);
     EXPECT_TRUE(co_await same.flush());
+    co_await arrival();
     EXPECT_EQ(moved.arrived(), "abc");
     moved.close();
     same.append("abc");
@@ -238,6 +242,7 @@ TEST_P(writing_to_a_stream, goes_on_when_a_mark_throws) {
     EXPECT_TRUE(co_await out.flush());
     out.append("def");
     EXPECT_TRUE(co_await out.flush());
+    co_await arrival();
     EXPECT_EQ(ends->arrived(), "abcdef");
   }).detach();
   rt.run_until_idle();

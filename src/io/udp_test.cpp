@@ -1,6 +1,7 @@
 #include <tartan/io/udp.h>
 
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <array>
 #include <string>
@@ -24,18 +25,30 @@ struct two_sockets {
   [[nodiscard]] bool is_open() const { return near.is_open(); }
   void send_here(std::string_view text) {
     const address to = *near.local_address();
-    EXPECT_EQ(::sendto(far.native_handle(), text.data(), text.size(), 0, to.data(), to.size()), static_cast<ssize_t>(text.size()));
+    iovec part{const_cast<char*>(text.data()), text.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_name = const_cast<sockaddr*>(to.data());
+    message.msg_namelen = to.size();
+    EXPECT_EQ(test::system_here().send_message(far.native_handle(), message, 0), static_cast<ssize_t>(text.size()));
   }
 };
 
-class datagrams : public test::with_objects {
+template <class Base>
+class with_two_sockets : public Base {
  protected:
   std::unique_ptr<two_sockets> make() {
     const udp::options in_color{.color = here_color};
-    return std::unique_ptr<two_sockets>{new two_sockets{udp::bind(rt(), "127.0.0.1:0", in_color), udp::bind(rt(), "127.0.0.1:0", in_color)}};
+    return std::unique_ptr<two_sockets>{
+        new two_sockets{udp::bind(this->rt(), "127.0.0.1:0", in_color), udp::bind(this->rt(), "127.0.0.1:0", in_color)}};
   }
 };
-INSTANTIATE_TEST_SUITE_P(on, datagrams, testing::ValuesIn(test::worker_counts()), test::worker_name);
+class datagrams : public with_two_sockets<test::with_objects_on_either> {};
+INSTANTIATE_TEST_SUITE_P(on, datagrams, testing::ValuesIn(test::both_machines()), test::place_name);
+/// Where they keep their order, and come from elsewhere.
+class datagrams_of_the_kernel : public with_two_sockets<test::with_objects> {};
+INSTANTIATE_TEST_SUITE_P(on, datagrams_of_the_kernel, testing::ValuesIn(test::worker_counts()), test::worker_name);
 
 TEST_P(datagrams, end_a_receive_in_every_way) {
   ends_in_every_way(test::operation_under_test{[&] { return make(); }, [](two_sockets& s) { return s.near.receive(s.room); },
@@ -70,7 +83,7 @@ TEST_P(datagrams, go_there_and_back) {
   });
 }
 
-TEST_P(datagrams, may_be_empty_or_cut_off) {
+TEST_P(datagrams_of_the_kernel, may_be_empty_or_cut_off) {
   in_color([&]() -> task<> {
     auto s = make();
     s->send_here("");
@@ -107,7 +120,7 @@ TEST_P(datagrams, come_from_the_connected_peer_only) {
   });
 }
 
-TEST_P(datagrams, give_the_systems_errors) {
+TEST_P(datagrams_of_the_kernel, give_the_systems_errors) {
   in_color([&]() -> task<> {
     auto s = make();
     const std::vector<std::byte> much(70'000);
@@ -131,7 +144,7 @@ TEST_P(datagrams, share_a_port_if_they_both_want_it) {
   EXPECT_EQ(*one.option(SOL_SOCKET, SO_BROADCAST), 1);
 }
 
-TEST_P(datagrams, are_taken_over_from_elsewhere) {
+TEST_P(datagrams_of_the_kernel, are_taken_over_from_elsewhere) {
   const int descriptor = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   udp::socket outside = *udp::socket::from_fd(rt(), descriptor, here_color);
   in_color([&]() -> task<> {

@@ -3,6 +3,8 @@
 #include "io/sim/simulated_network.h"
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -25,6 +27,13 @@ bool is_any(const address& a) noexcept {
   return text.starts_with("0.0.0.0:") || text.starts_with("[::]:");
 }
 
+/// Whether the kernel takes this value.
+bool may_be(int level, int name, int value) noexcept {
+  if (level != IPPROTO_TCP) return true;
+  if (name == TCP_KEEPIDLE || name == TCP_KEEPINTVL) return value >= 1 && value <= 32'767;
+  return name != TCP_KEEPCNT || (value >= 1 && value <= 127);
+}
+
 void put(const address& from, sockaddr* into, socklen_t* length) noexcept {
   if (into == nullptr || length == nullptr) return;
   std::memcpy(into, from.data(), std::min<std::size_t>(from.size(), *length));
@@ -39,6 +48,14 @@ bool reaches_socket(const address& at, const address& to) {
 
 simulated_network::simulated_network(const simulation_options& with, std::function<std::uint64_t()> clock, std::function<void()> stir)
     : with_{with}, clock_{std::move(clock)}, stir_{std::move(stir)}, random_{with.seed}, next_descriptor_{first_descriptor} {}
+
+/// What is on its way, and what nobody has read, may hold descriptors of the kernel's.
+simulated_network::~simulated_network() {
+  std::vector<socket_ref> left;
+  for (const auto& [descriptor, s] : open_) left.push_back(s);
+  for (const socket_ref& each : left) discard_arrived(*each);
+  const auto on_their_way = std::exchange(due_, {});
+}
 
 void simulated_network::report_to(readiness_ledger& ledger) noexcept {
   const std::lock_guard hold{lock_};
@@ -160,7 +177,7 @@ int simulated_network::bind(int descriptor, const sockaddr* at, socklen_t length
   if (wanted.family() != s->domain) return -EAFNOSUPPORT;
   if (wanted.is_ip() && wanted.port() == 0) {
     do {
-      wanted = wanted.with_port(++next_port_);
+      wanted = wanted.with_port(any_port().port());
     } while (in_use(wanted, *s));
   }
   if (in_use(wanted, *s)) return -EADDRINUSE;
@@ -176,6 +193,12 @@ int simulated_network::listen(int descriptor, int backlog) noexcept {
   s->listening = true;
   s->backlog = std::max(1, std::min(backlog, SOMAXCONN));
   return 0;
+}
+
+/// The next port of those that are picked, on the loopback.
+address simulated_network::any_port() {
+  last_port_ = last_port_ == 0xffff ? first_port : static_cast<std::uint16_t>(last_port_ + 1);
+  return address::loopback(last_port_);
 }
 
 socket_ref simulated_network::listener_at(const address& to) const {
@@ -249,12 +272,12 @@ int simulated_network::connect(int descriptor, const sockaddr* to, socklen_t len
   if (s->type == simulated_socket::kind::datagram) {
     s->remote = wanted;
     s->connected = true;
-    if (s->local.size() == 0) s->local = address::loopback(++next_port_);
+    if (s->local.size() == 0) s->local = any_port();
     return 0;
   }
   if (s->connected) return -EISCONN;
   if (wanted.is_ip()) {
-    if (s->local.size() == 0) s->local = address::loopback(++next_port_);
+    if (s->local.size() == 0) s->local = any_port();
     return connect_stream(s, wanted);
   }
   const socket_ref door = listener_at(wanted);
@@ -295,6 +318,8 @@ int simulated_network::set_option(int descriptor, int level, int name, const voi
   if (s == nullptr) return -EBADF;
   int number = 0;
   std::memcpy(&number, value, std::min<std::size_t>(length, sizeof number));
+  if (!may_be(level, name, number)) return -EINVAL;
+  if (level == SOL_SOCKET && (name == SO_SNDBUF || name == SO_RCVBUF)) number *= 2;  // the kernel's own needs
   if (level == SOL_SOCKET && name == SO_REUSEPORT) s->reuse_port = number != 0;
   s->options[{level, name}] = number;
   return 0;
@@ -363,11 +388,18 @@ void simulated_network::forget(int descriptor) noexcept {
 void simulated_network::let_go(const socket_ref& last) {
   last->watched = false;
   last->listening = false;
-  for (const socket_ref& waiting : last->accepted) reset(waiting, ECONNRESET);  // gives their peers the error
+  for (const socket_ref& waiting : last->accepted) {
+    reset(waiting, ECONNRESET);  // gives their peers the error
+    discard_arrived(*waiting);
+  }
   last->accepted.clear();
+  const bool unread = !last->arrived.empty();
+  discard_arrived(*last);
   if (last->type == simulated_socket::kind::datagram) return;
-  if (!last->arrived.empty() && last->type == simulated_socket::kind::stream) {
-    reset(last, ECONNRESET);  // unread bytes: the peer is told that they were lost
+  const auto linger = last->options.find({SOL_SOCKET, SO_LINGER});  // with a time, which nobody sets, close would wait
+  const bool thrown_away = linger != last->options.end() && linger->second != 0;
+  if ((unread && last->type == simulated_socket::kind::stream) || thrown_away) {
+    reset(last, ECONNRESET);  // the peer is told that bytes were lost
   } else {
     finish(last, true);
   }
@@ -383,8 +415,7 @@ void simulated_network::reset(const socket_ref& one, int error) {
     if (s == nullptr) return;
     s->error = error;
     s->peer_gone = s->fin_arrived = true;
-    s->arrived.clear();
-    s->arrived_bytes = 0;
+    discard_arrived(*s);
     tell(*s, bits::in | bits::out | bits::hung_up);
   });
 }
@@ -392,7 +423,10 @@ void simulated_network::reset(const socket_ref& one, int error) {
 void simulated_network::close(int descriptor) noexcept {
   const std::lock_guard hold{lock_};
   const auto found = open_.find(descriptor);
-  if (found == open_.end()) return;
+  if (found == open_.end()) {
+    if (descriptor >= 0 && descriptor < first_descriptor) static_cast<void>(::close(descriptor));  // the kernel's, that was passed here
+    return;
+  }
   const socket_ref s = std::move(found->second);
   open_.erase(found);
   if (--s->handles == 0) let_go(s);

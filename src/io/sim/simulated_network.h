@@ -28,6 +28,7 @@ class simulated_network final : public io_system {
  public:
   /// `clock` gives the time; `stir` is called, without the lock, when something is due earlier than before.
   simulated_network(const simulation_options& with, std::function<std::uint64_t()> clock, std::function<void()> stir);
+  ~simulated_network() override;
 
   /// When the next arrival is due; ~0: none. 0 if edges wait to be collected.
   [[nodiscard]] std::uint64_t next_ns();
@@ -61,6 +62,8 @@ class simulated_network final : public io_system {
   void forget(int descriptor) noexcept override;
 
  private:
+  static constexpr std::uint16_t first_port = 40'000;  ///< of those that are picked
+
   struct edge {
     std::uint64_t mark;
     std::uint32_t bits;
@@ -77,12 +80,13 @@ class simulated_network final : public io_system {
   [[nodiscard]] std::size_t part_of(std::size_t bytes);
 
   [[nodiscard]] socket_ref listener_at(const address& to) const;
-  [[nodiscard]] socket_ref receiver_at(const address& to) const;
+  [[nodiscard]] socket_ref receiver_at(const address& to, const address& from) const;
   [[nodiscard]] bool in_use(const address& at, const simulated_socket& by) const;
   void link(const socket_ref& a, const socket_ref& b);
   void connect_now(const socket_ref& from, const address& to);
   int connect_stream(const socket_ref& from, const address& to);
   ssize_t send_bytes(const socket_ref& from, std::string_view bytes, std::vector<int> passed);
+  void refuse_datagram(const socket_ref& from);
   ssize_t send_datagram(const socket_ref& from, std::string_view bytes, const address& to);
   void fly(const socket_ref& from, const socket_ref& to, parcel&& what);
   ssize_t receive_bytes(const socket_ref& into, std::span<std::byte> room, parcel* taken);
@@ -91,8 +95,10 @@ class simulated_network final : public io_system {
   void finish(const socket_ref& from, bool gone);
   void reset(const socket_ref& one, int error);
   void let_go(const socket_ref& last);
+  [[nodiscard]] address any_port();
   [[nodiscard]] int pass(int descriptor);
-  void close_any(int descriptor);
+  void discard(parcel& unread);
+  void discard_arrived(simulated_socket& reader);
 
   const simulation_options with_;
   const std::function<std::uint64_t()> clock_;
@@ -104,7 +110,7 @@ class simulated_network final : public io_system {
   std::multimap<std::uint64_t, arrival> due_;
   std::vector<edge> edges_;
   int next_descriptor_;
-  std::uint16_t next_port_ = 40'000;
+  std::uint16_t last_port_ = first_port;
 };
 
 }  // namespace tartan::detail

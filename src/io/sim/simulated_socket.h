@@ -22,6 +22,7 @@ struct parcel {
   std::string bytes;
   address from;
   std::vector<int> descriptors;  ///< passed along with the first byte
+  bool ends_read = false;        ///< it has brought descriptors: a read goes no further
 };
 
 /// Everything is guarded by the network's lock.

@@ -1,5 +1,6 @@
 /// The simulated network's calls that move bytes.
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -75,15 +76,29 @@ int simulated_network::pass(int descriptor) {
     ++s->handles;
     return add(s);
   }
-  const int copy = ::dup(descriptor);
+  const int copy = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   return copy >= 0 ? copy : -errno;
+}
+
+/// Nobody will read it.
+void simulated_network::discard(parcel& unread) {
+  for (const int each : std::exchange(unread.descriptors, {})) close(each);
+}
+
+void simulated_network::discard_arrived(simulated_socket& reader) {
+  reader.arrived_bytes = 0;
+  for (parcel& each : std::exchange(reader.arrived, {})) discard(each);
 }
 
 void simulated_network::fly(const socket_ref& /*from*/, const socket_ref& to, parcel&& what) {
   to->flying_bytes += what.bytes.size();
   const std::weak_ptr<simulated_socket> weak = to;
   const std::uint64_t at_ns = to->type == simulated_socket::kind::datagram ? clock_() + latency() : in_order(*to);
-  later(at_ns, [this, weak, arriving = std::make_shared<parcel>(std::move(what))] {
+  const std::shared_ptr<parcel> arriving{new parcel{std::move(what)}, [this](parcel* gone) {
+                                           discard(*gone);
+                                           delete gone;
+                                         }};
+  later(at_ns, [this, weak, arriving] {
     const socket_ref s = weak.lock();
     if (s == nullptr) return;
     s->flying_bytes -= arriving->bytes.size();
@@ -99,7 +114,8 @@ ssize_t simulated_network::send_bytes(const socket_ref& from, std::string_view b
   if (from->connecting) return -EAGAIN;
   if (!from->connected) return -ENOTCONN;
   const socket_ref to = from->peer.lock();
-  if (from->send_shut || from->peer_gone || to == nullptr || to->handles == 0) return -EPIPE;
+  if (from->send_shut || from->peer_gone) return -EPIPE;
+  if (to == nullptr || to->handles == 0) return -EAGAIN;  // it is gone, and word of that is on its way
   if (happens(with_.reset_percent)) {
     reset(from, ECONNRESET);
     reset(to, ECONNRESET);
@@ -121,8 +137,16 @@ ssize_t simulated_network::send_bytes(const socket_ref& from, std::string_view b
       });
     }
   }
-  parcel sent{std::string{bytes.substr(0, count)}, {}, {}};
-  for (const int each : passed) sent.descriptors.push_back(pass(each));
+  parcel sent{std::string{bytes.substr(0, count)}, {}, {}, !passed.empty()};
+  for (const int each : passed) {
+    const int copy = pass(each);
+    if (copy >= 0) {
+      sent.descriptors.push_back(copy);
+      continue;
+    }
+    discard(sent);
+    return copy;
+  }
   fly(from, to, std::move(sent));
   return static_cast<ssize_t>(count);
 }
@@ -147,13 +171,15 @@ ssize_t simulated_network::receive_bytes(const socket_ref& from, std::span<std::
   std::size_t done = 0;
   while (done < most) {
     parcel& first = from->arrived.front();
-    if (!first.descriptors.empty() && done != 0) break;  // what is passed comes with its own first byte
+    if (first.ends_read && done != 0) break;  // what is passed comes with its own first byte
+    const bool last = first.ends_read;
     if (taken != nullptr) taken->descriptors = std::exchange(first.descriptors, {});
     const std::size_t piece = std::min(most - done, first.bytes.size());
     std::memcpy(room.data() + done, first.bytes.data(), piece);
     done += piece;
     first.bytes.erase(0, piece);
     if (first.bytes.empty()) from->arrived.pop_front();
+    if (last) break;
   }
   from->arrived_bytes -= done;
   if (!from->arrived.empty() && done < room.size()) {  // chance has cut it: there is more, which needs an edge
@@ -166,20 +192,36 @@ ssize_t simulated_network::receive_bytes(const socket_ref& from, std::span<std::
   return static_cast<ssize_t>(done);
 }
 
-socket_ref simulated_network::receiver_at(const address& to) const {
+/// A connected socket gets what its peer sends, and nothing else.
+socket_ref simulated_network::receiver_at(const address& to, const address& from) const {
   for (const auto& [descriptor, s] : open_) {
-    if (s->type == simulated_socket::kind::datagram && reaches_socket(s->local, to)) return s;
+    if (s->type != simulated_socket::kind::datagram || !reaches_socket(s->local, to)) continue;
+    if (!s->connected || s->remote == from) return s;
   }
   return nullptr;
+}
+
+/// Nobody is there: what the sender is told by a later call.
+void simulated_network::refuse_datagram(const socket_ref& from) {
+  const std::weak_ptr<simulated_socket> weak = from;
+  later(clock_() + latency(), [this, weak] {
+    const socket_ref s = weak.lock();
+    if (s == nullptr) return;
+    s->error = ECONNREFUSED;
+    tell(*s, bits::in | bits::out);
+  });
 }
 
 ssize_t simulated_network::send_datagram(const socket_ref& from, std::string_view bytes, const address& to) {
   if (from->error != 0) return -std::exchange(from->error, 0);
   if (bytes.size() > most_datagram) return -EMSGSIZE;
-  socket_ref there = to.size() != 0 ? receiver_at(to) : from->peer.lock();
-  if (to.size() == 0 && there == nullptr && from->remote.size() != 0) there = receiver_at(from->remote);
   if (to.size() == 0 && !from->connected) return -EDESTADDRREQ;
-  if (from->local.size() == 0 && from->domain != AF_UNIX) from->local = address::loopback(++next_port_);
+  if (from->local.size() == 0 && from->domain != AF_UNIX) from->local = any_port();
+  socket_ref there = to.size() != 0 ? receiver_at(to, from->local) : from->peer.lock();
+  if (to.size() == 0 && there == nullptr && from->remote.size() != 0) {
+    there = receiver_at(from->remote, from->local);
+    if (there == nullptr) refuse_datagram(from);
+  }
   const bool full = there != nullptr && there->arrived_bytes + there->flying_bytes + bytes.size() > with_.stream_buffer;
   if (there == nullptr || full || happens(with_.loss_percent)) return static_cast<ssize_t>(bytes.size());  // lost
   fly(from, there, {std::string{bytes}, from->local, {}});
@@ -208,7 +250,7 @@ ssize_t simulated_network::receive(int descriptor, void* into, std::size_t bytes
   parcel taken;
   if (s->type == simulated_socket::kind::datagram) return receive_datagram(s, room, taken);
   const ssize_t got = receive_bytes(s, room, &taken);
-  for (const int each : taken.descriptors) close_any(each);  // passed to a reader who has not asked for them
+  for (const int each : taken.descriptors) close(each);  // passed to a reader who has not asked for them
   return got;
 }
 
@@ -232,7 +274,7 @@ ssize_t simulated_network::receive_message(int descriptor, msghdr& message) noex
     message.msg_namelen = taken.from.size();
   }
   const std::size_t put = put_passed(message, taken.descriptors);
-  for (std::size_t n = put; n < taken.descriptors.size(); ++n) close_any(taken.descriptors[n]);
+  for (std::size_t n = put; n < taken.descriptors.size(); ++n) close(taken.descriptors[n]);
   return got;
 }
 
@@ -265,14 +307,6 @@ ssize_t simulated_network::send_file(int descriptor, int file, std::int64_t* off
   const ssize_t sent = got == 0 ? 0 : send(descriptor, room.data(), static_cast<std::size_t>(got));
   if (sent > 0) *offset += sent;
   return sent;
-}
-
-void simulated_network::close_any(int descriptor) {
-  if (descriptor >= 0 && find(descriptor) == nullptr) {
-    ::close(descriptor);
-  } else {
-    close(descriptor);
-  }
 }
 
 }  // namespace tartan::detail

@@ -85,6 +85,48 @@ TEST_F(post_later, is_refused_to_foreign_threads_after_stop_and_destroys_the_cal
   EXPECT_EQ(kept.use_count(), 1);
 }
 
+/// A callable that calls a function when it is copied: in the middle of post_after, between its look at stop() and the timer.
+template <class F>
+struct interrupting {
+  F between;
+  std::shared_ptr<int> kept;
+  std::error_code* outcome;
+
+  interrupting(F f, std::shared_ptr<int> k, std::error_code& o) : between{f}, kept{std::move(k)}, outcome{&o} {}
+  interrupting(interrupting&&) noexcept = default;
+  interrupting(const interrupting& other) : between{other.between}, kept{other.kept}, outcome{other.outcome} { between(); }
+  void operator()(result<void> given) const { *outcome = given.error(); }
+};
+
+TEST_F(post_later, is_refused_if_the_runtime_ends_in_the_middle_of_the_call) {
+  const auto kept = std::make_shared<int>();
+  std::error_code outcome;
+  const interrupting callable{[this] { EXPECT_TRUE(rt.drain(0ns).complete); }, kept, outcome};
+  EXPECT_FALSE(post_after(rt, color{3}, 1ms, callable));
+  EXPECT_EQ(kept.use_count(), 2) << "ours, and that of the callable that was copied";
+  EXPECT_FALSE(outcome);
+}
+
+TEST_F(post_later, is_refused_if_the_runtime_ends_in_the_middle_of_the_call_with_a_point_in_time) {
+  const auto kept = std::make_shared<int>();
+  std::error_code outcome;
+  const interrupting callable{[this] { EXPECT_TRUE(rt.drain(0ns).complete); }, kept, outcome};
+  EXPECT_FALSE(post_at(rt, color{3}, rt.now() + 1ms, callable));
+  EXPECT_EQ(kept.use_count(), 2);
+}
+
+TEST_F(post_later, is_called_as_canceled_if_stop_comes_in_the_middle_of_the_call) {
+  const auto kept = std::make_shared<int>();
+  std::error_code outcome;
+  {
+    const interrupting callable{[this] { rt.stop(); }, kept, outcome};
+    EXPECT_TRUE(post_after(rt, color{3}, 1ms, callable));
+  }
+  EXPECT_EQ(rt.run(), 0);
+  EXPECT_EQ(outcome, errc::canceled);
+  EXPECT_EQ(kept.use_count(), 1);
+}
+
 TEST_F(post_later, completes_as_canceled_after_stop) {
   const auto kept = std::make_shared<int>();
   std::vector<std::error_code> errors;

@@ -73,8 +73,8 @@ std::uint64_t timing::number(color c) noexcept {
   return stripes_[mix(c.value()) & (stripes_.size() - 1)].last.fetch_add(1, std::memory_order_relaxed);
 }
 
-void timing::set(timer_node& node, std::uint64_t now_ns, std::uint64_t deadline_ns) noexcept {
-  if (!insert(node, now_ns, deadline_ns)) post(node, true);  // outside of the gate, for it may be destroyed
+bool timing::set(timer_node& node, std::uint64_t now_ns, std::uint64_t deadline_ns) noexcept {
+  return insert(node, now_ns, deadline_ns) || post(node, true);  // outside of the gate, for it may be destroyed
 }
 
 /// False: the runtime stops, it is to be posted as canceled.
@@ -191,17 +191,17 @@ void timing::take_before(home& from, std::uint64_t cut_tick) noexcept {
 std::size_t timing::post_ready(std::size_t limit, bool canceled) noexcept {
   std::size_t posted = 0;
   for (; posted < limit && !ready_.empty(); ++posted) {
-    post(ready_.pop_front(), canceled);
+    (void)post(ready_.pop_front(), canceled);
     ready_count_.store(ready_.size(),
                        std::memory_order_release);  // after the post: it is an event now. pairs with pending
   }
   return posted;
 }
 
-// The node may be gone as soon as its event is posted.
-void timing::post(timer_node& node, bool canceled) noexcept {
+/// False: refused and dropped. The node may be gone as soon as its event is posted.
+bool timing::post(timer_node& node, bool canceled) noexcept {
   node.canceled_by_stop = canceled;
-  submit_completion(rt_, node.where, node.fired);
+  return submit_completion(rt_, node.where, node.fired);
 }
 
 // Out of a wheel, a node counts as posted, and so could not be canceled by what drop_all() destroys.
@@ -224,17 +224,15 @@ timer_node* timing::take_any(home& from) noexcept {
   return node;
 }
 
-void arm(runtime_state& rt, timer_node& node, std::uint64_t deadline_ns) noexcept {
+bool arm(runtime_state& rt, timer_node& node, std::uint64_t deadline_ns) noexcept {
   const std::uint64_t now_ns = rt.now_ns();
   const std::uint64_t counted = later(deadline_ns, now_ns);
-  timing::armed_in(rt).set(node, now_ns, counted < latest_deadline_ns ? counted : latest_deadline_ns);
+  return timing::armed_in(rt).set(node, now_ns, counted < latest_deadline_ns ? counted : latest_deadline_ns);
 }
 
-std::uint64_t arm_after(runtime_state& rt, timer_node& node, std::uint64_t after_ns) noexcept {
+bool arm_after(runtime_state& rt, timer_node& node, std::uint64_t after_ns) noexcept {
   const std::uint64_t now_ns = rt.now_ns();
-  const std::uint64_t deadline_ns = saturated_deadline_ns(now_ns, after_ns);
-  timing::armed_in(rt).set(node, now_ns, deadline_ns);
-  return deadline_ns;
+  return timing::armed_in(rt).set(node, now_ns, saturated_deadline_ns(now_ns, after_ns));
 }
 
 bool disarm(runtime_state& rt, timer_node& node) noexcept {

@@ -27,7 +27,7 @@ class timing final : public clockwork {
   [[nodiscard]] static timing& armed_in(runtime_state& rt) noexcept;
 
   /// As detail::arm, by a caller who has looked at the clock: it said `now_ns`, which is not after the deadline.
-  void set(timer_node& node, std::uint64_t now_ns, std::uint64_t deadline_ns) noexcept;
+  bool set(timer_node& node, std::uint64_t now_ns, std::uint64_t deadline_ns) noexcept;
   [[nodiscard]] bool cancel(timer_node& node) noexcept;
 
   [[nodiscard]] std::uint64_t next_ns() const noexcept override { return horizon_.earliest(); }
@@ -61,7 +61,7 @@ class timing final : public clockwork {
   void collect(std::uint64_t cut_ns) noexcept;
   void take_before(home& from, std::uint64_t cut_tick) noexcept;
   std::size_t post_ready(std::size_t limit, bool canceled) noexcept;
-  void post(timer_node& node, bool canceled) noexcept;
+  bool post(timer_node& node, bool canceled) noexcept;
   void put_back_ready() noexcept;
   [[nodiscard]] timer_node* take_any(home& from) noexcept;
 

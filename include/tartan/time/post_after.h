@@ -33,11 +33,10 @@ bool post_later(runtime_state& rt, color c, When when, F&& f, std::source_locati
     throw;
   }
   if constexpr (requires { when.time_since_epoch(); }) {
-    arm(rt, wait->node, saturated_ns(when));
+    return arm(rt, wait->node, saturated_ns(when));
   } else {
-    arm_after(rt, wait->node, saturated_ns(when));
+    return arm_after(rt, wait->node, saturated_ns(when));
   }
-  return true;
 }
 
 }  // namespace detail
@@ -65,7 +64,8 @@ bool post_after(std::chrono::duration<Rep, Period> after, F&& f,
 /// The same into any runtime.
 ///
 /// Threads: any, at any time, also before run().
-/// Errors: false, and the callable is destroyed here, after stop() from a foreign thread.
+/// Errors: false, and the callable is destroyed here, after stop() from a foreign thread. True: it will be called, or destroyed when
+/// the runtime ends; errc::canceled if stop() comes while this is called.
 template <class Rep, class Period, detail::timer_callback F>
 bool post_after(runtime& rt, color c, std::chrono::duration<Rep, Period> after, F&& f,
                 std::source_location site = std::source_location::current()) {

@@ -40,14 +40,14 @@ static_assert(sizeof(timer_node) == 128);
 ///
 /// Threads: any.
 /// Lifetime: the event may have run before this returns.
-/// Errors: once the runtime is drained, the event is dropped here. If there is no memory for the runtime's first timer, the program
-/// ends with a message.
+/// Errors: false, and the event is dropped here, once the runtime is drained. If there is no memory for the runtime's first timer, the
+/// program ends with a message.
 /// Order: in one color by deadline, ties in the order of arming.
 /// Cost: a look at the clock, two read-modify-writes, no system call unless a worker has to sleep less long.
-void arm(runtime_state& rt, timer_node& node, std::uint64_t deadline_ns) noexcept;
+bool arm(runtime_state& rt, timer_node& node, std::uint64_t deadline_ns) noexcept;
 
-/// The same, this long after now: looks at the clock once, for both. Gives the deadline.
-std::uint64_t arm_after(runtime_state& rt, timer_node& node, std::uint64_t after_ns) noexcept;
+/// The same, this long after now: looks at the clock once, for both.
+bool arm_after(runtime_state& rt, timer_node& node, std::uint64_t after_ns) noexcept;
 
 /// Gives true if the event will not be posted, false if it was, or is being, posted, or was never armed.
 ///

@@ -70,6 +70,22 @@ class still_poller final : public detail::poller {
         ->until_ns;
   }
 
+  /// Whether some worker sleeps that will be awake by itself.
+  [[nodiscard]] bool any_asleep_for_a_time() {
+    const std::lock_guard hold{lock_};
+    return std::any_of(sleepers_.begin(), sleepers_.end(), [](const sleeper& each) {
+      return each.token != nullptr && is_asleep(*each.token) && each.until_ns != detail::never_ns;
+    });
+  }
+
+  /// Whether all but worker 0 sleep until they are called.
+  [[nodiscard]] bool others_asleep_until_called() {
+    const std::lock_guard hold{lock_};
+    return std::all_of(sleepers_.begin() + 1, sleepers_.end(), [](const sleeper& each) {
+      return each.token != nullptr && is_asleep(*each.token) && each.until_ns == detail::never_ns;
+    });
+  }
+
   [[nodiscard]] std::uint64_t harvests() {
     const std::lock_guard hold{lock_};
     return harvests_;

@@ -18,9 +18,7 @@
 
 namespace tartan::detail {
 
-namespace {
-
-blocking_setup setup_for(runtime_state& rt) {
+blocking_setup blocking_pool::setup_for(runtime_state& rt) {
   blocking_setup setup;
   setup.threads = std::max(rt.settings().blocking_threads, 1u);
   setup.queue = rt.settings().blocking_queue;
@@ -32,13 +30,10 @@ blocking_setup setup_for(runtime_state& rt) {
   return setup;
 }
 
-}  // namespace
-
-blocking_pool::blocking_pool(runtime_state& rt) : blocking_pool{setup_for(rt)} {}
-
 blocking_pool::blocking_pool(blocking_setup with) noexcept : setup_{std::move(with)} {}
 
 bool blocking_pool::try_submit(blocking_job& job) {
+  setup_.offered(setup_.owner);
   const std::lock_guard held{lock_};
   // Jobs for which a thread is free, or can be started, do not count as waiting.
   if (closed_ || waiting_ >= setup_.queue + (setup_.threads - busy_)) return false;

@@ -28,6 +28,7 @@ struct blocking_setup {
   void (*started)(void*) noexcept = [](void*) noexcept {};  ///< for each accepted job
   void (*ended)(void*) noexcept = [](void*) noexcept {};    ///< for each job that was run or dropped
   void* owner = nullptr;
+  void (*offered)(void*) noexcept = [](void*) noexcept {};  ///< for each job of a callback, before anything is done with it
   int (*create_thread)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) = &::pthread_create;
 };
 
@@ -38,11 +39,14 @@ struct blocking_setup {
 /// Threads: any.
 class blocking_pool {
  public:
-  explicit blocking_pool(runtime_state& rt);
+  explicit blocking_pool(runtime_state& rt) : blocking_pool{setup_for(rt)} {}
   explicit blocking_pool(blocking_setup with) noexcept;
   blocking_pool(const blocking_pool&) = delete;
   blocking_pool& operator=(const blocking_pool&) = delete;
   ~blocking_pool() { shut_down(); }
+
+  /// That of a runtime's pool.
+  [[nodiscard]] static blocking_setup setup_for(runtime_state& rt);
 
   /// Lets a pool that was held start its threads: a runtime starts none before its first run (contract 14).
   ///

@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <pthread.h>
+
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <tartan/core/blocking.h>
 #include <tartan/core/channel.h>
 #include <tartan/core/semaphore.h>
@@ -15,6 +19,10 @@
 #include <thread>
 #include <utility>
 
+#include "core/blocking_pool.h"
+#include "core/root_registry.h"
+#include "core/runtime_state.h"
+#include "core/sched/policy.h"
 #include "tests/workers.h"
 
 namespace tartan {
@@ -104,49 +112,111 @@ TEST_P(a_drain_with_threads_outside, gives_no_permit_of_who_was_destroyed_to_who
   EXPECT_EQ(s.available(), 1u);
 }
 
-/// Calls f on another thread again and again, until a drain has ended that began after its first call.
-template <class F>
-void drain_against(runtime& rt, std::atomic<bool>& drained, F f) {
-  std::atomic<bool> begun{false};
-  std::atomic<bool> end{false};
-  std::thread other{[&] {
-    for (int n = 0; n < 20'000 && !end; ++n) {
-      f();
-      begun = true;
-    }
-  }};
-  test::spin_until([&] { return begun.load(); });
-  (void)rt.drain(0ns);
-  drained = true;
-  end = true;
-  other.join();
-}
+/// A point on the way of a foreign thread through a door, where it is held until a drain has ended. But that must wait for it: so it
+/// is let go when the draining thread has used up some 50 times the CPU that a drain takes, which it does by waiting.
+class held_point {
+ public:
+  /// By the thread on its way.
+  void pass() noexcept {
+    const auto begin = used_by_drainer();
+    reached_ = true;
+    test::spin_until([&] { return drained_ || used_by_drainer() - begin > 10ms; });
+    overtaken_ = drained_.load();
+  }
+  /// Drains while another thread that runs f is at the point.
+  template <class F>
+  void drain_there(runtime& rt, F f) {
+    ASSERT_EQ(::pthread_getcpuclockid(::pthread_self(), &drainers_), 0);
+    std::thread other{f};
+    test::spin_until([&] { return reached_.load(); });
+    (void)rt.drain(0ns);
+    drained_ = true;
+    other.join();
+    EXPECT_FALSE(overtaken_) << "the drain has not waited for a thread inside";
+  }
 
-task<> nothing() {
+ private:
+  [[nodiscard]] std::chrono::nanoseconds used_by_drainer() const noexcept {
+    ::timespec used{};
+    (void)::clock_gettime(drainers_, &used);
+    return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
+  }
+
+  clockid_t drainers_{};
+  std::atomic<bool> reached_{false};
+  std::atomic<bool> drained_{false};
+  std::atomic<bool> overtaken_{false};
+};
+
+/// The default policy, with a point on the way of what a foreign thread posts to color 1.
+class policy_with_a_point final : public detail::scheduler {
+ public:
+  policy_with_a_point(detail::runtime_state& rt, held_point& at) : real_{detail::make_scheduler(rt)}, at_{at} {}
+
+  void submit(color where, detail::event& e, detail::worker* from) noexcept override {
+    if (from == nullptr && where == color{1}) at_.pass();
+    real_->submit(where, e, from);
+  }
+  void submit(detail::strand_state& s, detail::event& e, detail::worker* from) noexcept override { real_->submit(s, e, from); }
+  void submit_many(std::span<detail::addressed_event> many, detail::worker* from) noexcept override { real_->submit_many(many, from); }
+  detail::strand_state* open_strand(detail::worker* from, bool named) override { return real_->open_strand(from, named); }
+  void close_strand(detail::strand_state& s, detail::worker* from) noexcept override { real_->close_strand(s, from); }
+  color color_of(const detail::strand_state& s) const noexcept override { return real_->color_of(s); }
+  void place(detail::strand_state& s, unsigned worker) noexcept override { real_->place(s, worker); }
+  detail::work_seen sources(const detail::worker& w) noexcept override { return real_->sources(w); }
+  void cover(detail::worker& w) noexcept override { real_->cover(w); }
+  bool any_left() noexcept override { return real_->any_left(); }
+  std::size_t waiting(unsigned worker) const noexcept override { return real_->waiting(worker); }
+  std::size_t drop_all() noexcept override { return real_->drop_all(); }
+  void run(detail::worker& w) override { real_->run(w); }
+
+ private:
+  std::unique_ptr<detail::scheduler> real_;
+  held_point& at_;
+};
+
+task<> marked(std::shared_ptr<int> /*mark*/) {
   co_return;
 }
 
 TEST_P(a_drain_with_threads_outside, destroys_a_coroutine_once_that_is_being_spawned) {
-  for (unsigned round = 0; round < test::rounds(20); ++round) {
-    start();
-    std::atomic<bool> drained{false};
-    drain_against(*rt, drained, [&] { (void)spawn_in(*rt, color{1}, nothing); });
-    EXPECT_FALSE(spawn_in(*rt, color{1}, nothing));
-  }
+  held_point listed_and_not_yet_posted;
+  rt->state().use(std::make_unique<policy_with_a_point>(rt->state(), listed_and_not_yet_posted));
+  const auto mark = std::make_shared<int>();
+  listed_and_not_yet_posted.drain_there(*rt, [&] { EXPECT_TRUE(spawn_in(*rt, color{1}, marked, mark)); });
+  EXPECT_EQ(mark.use_count(), 1) << "destroyed";
+}
+
+TEST_P(a_drain_with_threads_outside, destroys_what_is_being_posted) {
+  held_point admitted_and_not_yet_pushed;
+  rt->state().use(std::make_unique<policy_with_a_point>(rt->state(), admitted_and_not_yet_pushed));
+  const auto mark = std::make_shared<int>();
+  admitted_and_not_yet_pushed.drain_there(*rt, [&] { EXPECT_TRUE(rt->post(color{1}, [mark] { FAIL(); })); });
+  EXPECT_EQ(mark.use_count(), 1) << "destroyed";
+}
+
+TEST_P(a_drain_with_threads_outside, refuses_a_coroutine_that_is_spawned_later) {
+  (void)rt->drain(0ns);
+  const auto mark = std::make_shared<int>();
+  EXPECT_FALSE(spawn_in(*rt, color{1}, marked, mark));
+  EXPECT_EQ(mark.use_count(), 1);
+  EXPECT_EQ(rt->state().roots().size(), 0u);
 }
 
 TEST_P(a_drain_with_threads_outside, is_not_survived_by_a_blocking_job_that_is_handed_in) {
-  for (unsigned round = 0; round < test::rounds(100); ++round) {
-    start();
-    std::atomic<bool> drained{false};
-    std::atomic<int> late{0};
-    rt->run_until_idle();
-    drain_against(*rt, drained, [&] {
-      (void)blocking(*rt, color{1}, [&] { late += drained ? 1 : 0; }, [](result<>) {});
-    });
-    rt.reset();
-    EXPECT_EQ(late, 0);
-  }
+  static thread_local held_point* here = nullptr;  // the hook is a plain function
+  held_point admitted_and_not_in_the_pool;
+  detail::blocking_setup with = detail::blocking_pool::setup_for(rt->state());
+  with.offered = [](void*) noexcept { here->pass(); };
+  rt->state().use(std::make_unique<detail::blocking_pool>(with));
+  rt->run_until_idle();
+  const auto mark = std::make_shared<int>();
+  admitted_and_not_in_the_pool.drain_there(*rt, [&] {
+    here = &admitted_and_not_in_the_pool;
+    (void)blocking(*rt, color{1}, [mark] {}, [mark](result<>) {});
+  });
+  rt.reset();
+  EXPECT_EQ(mark.use_count(), 1);
 }
 
 }  // namespace

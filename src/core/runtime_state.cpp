@@ -68,6 +68,7 @@ runtime_state::~runtime_state() {
 }
 
 void runtime_state::use(std::unique_ptr<scheduler> other) noexcept { policy_ = std::move(other); }
+void runtime_state::use(std::unique_ptr<blocking_pool> other) noexcept { blocking_ = std::move(other); }
 
 unsigned runtime_state::this_worker() const noexcept {
   const worker* const w = worker_here();

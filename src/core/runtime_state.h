@@ -49,6 +49,8 @@ class runtime_state {
   [[nodiscard]] scheduler& policy() noexcept { return *policy_; }
   /// Another policy from now on. Threads: whoever made the runtime, before it is used.
   void use(std::unique_ptr<scheduler> other) noexcept;
+  /// The same for the pool of blocking threads.
+  void use(std::unique_ptr<blocking_pool> other) noexcept;
   [[nodiscard]] lifecycle& life() noexcept { return *life_; }
   [[nodiscard]] blocking_pool& blocking() noexcept { return *blocking_; }
   [[nodiscard]] frame_pool& frames() noexcept { return *frames_; }

@@ -183,6 +183,33 @@ TEST_P(a_channel, ends_the_wait_of_a_canceled_coroutine_and_serves_the_next) {
   EXPECT_EQ(second, 5);
 }
 
+TEST_P(a_channel, ends_the_wait_of_a_canceled_sender_destroys_its_value_and_serves_the_next) {
+  channel<std::shared_ptr<int>> full{capacity{1}};
+  const auto value = std::make_shared<int>();
+  std::error_code first;
+  bool second = false;
+  auto canceled = spawn_in(rt(), color{1}, [&]() -> task<> {
+    EXPECT_TRUE(co_await full.send(value));
+    first = (co_await full.send(value)).error();
+    EXPECT_EQ(value.use_count(), 3) << "ours, the one in the channel, the next sender's";
+    EXPECT_EQ(current_color(), color{1});
+  });
+  run();
+  spawn_in(rt(), color{2}, [&]() -> task<> { second = (co_await full.send(value)).has_value(); });
+  run();
+  EXPECT_EQ(value.use_count(), 4);
+  canceled.cancel();
+  run();
+  EXPECT_EQ(first, errc::canceled);
+  EXPECT_FALSE(second);
+  EXPECT_TRUE(full.try_receive());
+  run();
+  EXPECT_TRUE(second);
+  EXPECT_TRUE(full.try_receive());
+  EXPECT_EQ(full.size(), 0u);
+  EXPECT_EQ(value.use_count(), 1);
+}
+
 TEST_P(a_channel, serves_a_receiver_whose_cancellation_is_on_its_way) {
   channel<int> values{capacity{1}};
   int got = 0;

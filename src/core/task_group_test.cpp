@@ -53,6 +53,23 @@ TEST_P(a_task_group, joins_all_its_coroutines_of_all_colors) {
   EXPECT_EQ(ended.load(), 102);
 }
 
+TEST_P(a_task_group, may_be_used_again_after_it_was_joined) {
+  std::atomic<int> ended{0};
+  int rounds = 0;
+  spawn_in(rt(), color{3}, [&]() -> task<> {
+    task_group group;
+    for (int round = 1; round <= 20; ++round) {
+      for (int n = 0; n < 5; ++n) group.spawn_in(color{n}, turns, n, std::ref(ended));
+      co_await group.join();
+      EXPECT_EQ(ended.load(), 5 * round);
+      EXPECT_EQ(group.size(), 0u);
+      ++rounds;
+    }
+  });
+  run();
+  EXPECT_EQ(rounds, 20);
+}
+
 TEST_P(a_task_group, also_joins_what_its_coroutines_spawn_into_it) {
   std::atomic<int> ended{0};
   spawn(rt(), [&]() -> task<> {
@@ -190,6 +207,24 @@ TEST_P(a_task_group, goes_down_with_its_runtime_without_being_joined) {
   expect_suspended = true;
   end_runtime();
   EXPECT_EQ(ended.load(), 0) << "destroyed, not resumed";
+}
+
+TEST(a_task_group_with_two_joiners, ends_the_program) {
+  EXPECT_DEATH(
+      {
+        options with;
+        with.workers = 1;
+        runtime rt{with};
+        spawn(rt, []() -> task<> {
+          task_group group;
+          group.spawn([]() -> task<> { co_await stop_requested(); });
+          auto second = spawn([&group]() -> task<> { co_await group.join(); });
+          co_await group.join();
+          co_await second.join();
+        });
+        rt.run_until_idle();
+      },
+      "a task group is joined by two coroutines at once; it was made at .*task_group_test");
 }
 
 TEST(a_task_group_that_is_not_joined, ends_the_program) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -192,6 +193,32 @@ TEST_P(when_any_of, throws_an_exception_of_the_first_and_drops_those_of_the_othe
   });
   run();
   EXPECT_TRUE(caught);
+}
+
+TEST_P(when_any_of, passes_a_request_to_cancel_on_and_waits_for_all) {
+  std::atomic<int> canceled{0};
+  bool gone_on = false;
+  auto handle = spawn_in(rt(), color{4}, [&]() -> task<> {
+    const auto here = [&]() -> task<int> {
+      co_await stop_requested();
+      co_await yield();  // asked to end, it takes its time
+      ++canceled;
+      co_return 1;
+    };
+    const auto away = [&]() -> task<int> {
+      co_await on(color{5});
+      co_return co_await here();
+    };
+    static_cast<void>(co_await when_any(here(), away(), here()));
+    EXPECT_EQ(canceled.load(), 3);
+    EXPECT_EQ(current_color(), color{4});
+    gone_on = true;
+  });
+  run();
+  EXPECT_EQ(canceled.load(), 0);
+  handle.cancel();
+  run();
+  EXPECT_TRUE(gone_on);
 }
 
 TEST_P(when_any_of, does_not_start_those_behind_one_that_ends_without_waiting) {

@@ -186,6 +186,23 @@ TEST_P(an_interval, ends_when_its_coroutine_is_asked_to_end) {
   EXPECT_EQ(ticks, 5);
 }
 
+TEST_P(an_interval, ends_its_wait_when_it_is_asked_to_end_meanwhile) {
+  std::error_code error;
+  const auto begin = rt().now();
+  auto handle = spawn_in(rt(), color{1}, [&]() -> task<> {
+    interval every{1h};
+    error = (co_await every.next()).error();
+    EXPECT_LE(rt().now() - begin, 11ms);
+    EXPECT_EQ(current_color(), color{1});
+  });
+  spawn_in(rt(), color{2}, [&]() -> task<> {
+    EXPECT_TRUE(co_await sleep(10ms));
+    handle.cancel();
+  });
+  run();
+  EXPECT_EQ(error, errc::canceled);
+}
+
 TEST(an_interval_made_wrongly, ends_the_program) {
   EXPECT_DEATH(interval{1ms}, "tartan::interval was called outside of any event");
   EXPECT_DEATH(

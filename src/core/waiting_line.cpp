@@ -12,17 +12,15 @@
 #include "core/memory.h"
 #include "core/runtime_state.h"
 #include "core/spin_lock.h"
+#include "core/waiter_state.h"
 
 namespace tartan::detail {
 
 namespace {
 
-using wait_state = real_memory::atomic<std::uint8_t>;
-enum : std::uint8_t {
-  waits,
-  going,  ///< let go by who still touches it, for a moment
-  ended,
-};
+using wait_state = waiter_state<real_memory>;
+constexpr std::uint8_t going = wait_state::going;
+constexpr std::uint8_t ended = wait_state::ended;
 
 /// How who has taken a waiter out entered its runtime.
 enum : std::uint8_t { on_worker, by_own_gate, by_common_gate };
@@ -46,23 +44,17 @@ void brief_lock::unlock() noexcept { lock_in(held_).unlock(); }
 
 waiter::waiter() noexcept {
   static_assert(sizeof(wait_state) == sizeof(state_));
-  ::new (static_cast<void*>(state_)) wait_state{waits};
+  ::new (static_cast<void*>(state_)) wait_state;
 }
 waiter::waiter(waiter&& /*before it waits: nothing to move*/) noexcept : waiter{} {}
 
 /// Still in a line: its frame is destroyed by a runtime that is over. Foreign threads may be in the line all the same.
 waiter::~waiter() {
   if (who_ == nullptr) return;
-  // acquire: the last touch of who has let it go, pairs with let_go
-  while (state_in(state_).load(std::memory_order_acquire) != ended && !leave()) real_memory::relax();
+  while (!state_in(state_).has_ended() && !leave()) real_memory::relax();
 }
 
-/// Ends the wait, or lets the waiter go, which has then to become `ended`.
-bool waiter::claim(std::uint8_t to) noexcept {
-  std::uint8_t expected = waits;
-  // acquire: its place in the line, pairs with the chain's wait; the line's lock does the rest
-  return state_in(state_).compare_exchange_strong(expected, to, std::memory_order_acq_rel, std::memory_order_relaxed);
-}
+bool waiter::claim(std::uint8_t to) noexcept { return state_in(state_).claim(to); }
 
 bool waiter::leave() noexcept {
   if (!claim(ended)) return false;
@@ -126,7 +118,7 @@ waiter* waiting_line::take_first() noexcept {
 void waiting_line::let_go(waiter& one) noexcept {
   if (!one.claim(going)) return;  // about to leave by itself
   unlink(one);
-  state_in(one.state_).store(ended, std::memory_order_release);  // last touch; pairs with ~waiter
+  state_in(one.state_).end();  // last touch
 }
 
 void waiting_line::complete(waiter& taken) noexcept {

@@ -1,21 +1,28 @@
-// Contract 15 and 17: blocking work, exceptions.
+// Contract 15 and 17: blocking work, handlers that block, exceptions and error codes.
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <source_location>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <tartan/core/await_blocking.h>
 #include <tartan/core/blocking.h>
+#include <tartan/core/channel.h>
 #include <tartan/core/in.h>
 #include <tartan/core/on.h>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
 #include <tartan/core/spawn.h>
 #include <tartan/core/strand.h>
+#include <tartan/io/pipe.h>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -28,6 +35,8 @@ namespace {
 class an_exception_that_leaves_an_event : public test::on_workers {};
 class an_exception_in_a_coroutine : public test::on_workers {};
 class blocking_work : public test::on_workers {};
+class a_handler_that_runs_too_long : public test::on_workers {};
+class the_end_of_a_stream : public test::on_workers {};
 
 struct report {
   color in;
@@ -214,6 +223,62 @@ TEST_P(blocking_work, is_waited_for_by_drain_and_never_cut_short) {
   }
 }
 
+TEST_P(blocking_work, beyond_a_full_pool_is_busy_for_a_callback_and_waits_for_a_coroutine) {
+  options with = settings();
+  with.blocking_threads = 1;
+  with.blocking_queue = 1;
+  runtime rt{with};
+  std::atomic<bool> refused{false};
+  std::atomic<bool> waited{false};
+  const auto until_refused = [&] { test::spin_until([&] { return refused.load(); }); };
+  std::vector<std::error_code> ended;
+  const auto note = [&](result<> outcome) { ended.push_back(outcome.error()); };
+  rt.spawn_in(color{1}, [&]() -> task<> {
+    EXPECT_TRUE(blocking(color{2}, until_refused, note));  // the thread's
+    EXPECT_TRUE(blocking(color{2}, until_refused, note));  // the queue's
+    EXPECT_TRUE(blocking(color{2}, [] { FAIL(); }, [&](result<> outcome) {
+      EXPECT_EQ(outcome.error(), errc::busy);
+      refused = true;
+    }));
+    co_await blocking([&] { waited = true; });
+  });
+  rt.run_until_idle();
+  EXPECT_TRUE(refused);
+  EXPECT_TRUE(waited);
+  EXPECT_EQ(ended, (std::vector<std::error_code>{{}, {}}));
+}
+
+// It runs until it is reported, however long that takes.
+TEST_P(a_handler_that_runs_too_long, is_reported_with_color_name_post_site_and_who_waits) {
+  std::mutex lock;
+  std::optional<stalled_handler> seen;
+  std::atomic<bool> reported{false};
+  options with = settings();
+  with.stealing = false;  // who waits, waits
+  with.stall_after = std::chrono::milliseconds{1};
+  with.on_stall = [&](const stalled_handler& what) {
+    if (what.in != color{7}) return;
+    const std::lock_guard hold{lock};
+    seen = what;
+    reported = true;
+  };
+  runtime rt{with};
+  rt.name(color{7}, "page cache");
+  unsigned line = 0;
+  rt.post(color{1}, [&] {
+    line = std::source_location::current().line() + 1;
+    post(color{7}, [&] { test::spin_until([&] { return reported.load(); }); });
+    for (unsigned n = 0; n < 5; ++n) post(color{100 + n}, [] {});
+  });
+  rt.run_until_idle();
+  const std::lock_guard hold{lock};
+  EXPECT_EQ(seen->name, "page cache");
+  EXPECT_EQ(seen->post_site.line(), line);
+  EXPECT_LT(seen->worker, GetParam());
+  EXPECT_GE(seen->running_for, with.stall_after);
+  EXPECT_EQ(seen->colors_waiting, 5u);
+}
+
 TEST_P(an_exception_in_a_coroutine, reaches_the_awaiter_of_a_task_of_a_visit_and_of_blocking_work_in_its_color) {
   runtime rt{settings()};
   std::vector<int> caught;
@@ -251,9 +316,32 @@ TEST_P(an_exception_in_a_coroutine, that_was_spawned_and_is_joined_by_nobody_rea
   EXPECT_EQ(reports, std::vector<color>{color{6}});
 }
 
+TEST_P(the_end_of_a_stream, is_an_error_code_of_its_own) {
+  runtime rt{settings()};
+  channel<int> values{capacity{1}};
+  auto ends = pipe::open(rt, color{1}, color{1});
+  ASSERT_TRUE(ends);
+  bool reached = false;
+  rt.spawn_in(color{1}, [&]() -> task<> {
+    EXPECT_TRUE(values.try_send(1));
+    values.close();
+    EXPECT_EQ(*co_await values.receive(), 1);
+    EXPECT_EQ((co_await values.receive()).error(), errc::end_of_stream);
+    ends->write.close();
+    std::array<std::byte, 1> room{};
+    const auto got = co_await ends->read.read_some(room);
+    EXPECT_EQ(got.error(), errc::end_of_stream);
+    reached = true;
+  });
+  rt.run_until_idle();
+  EXPECT_TRUE(reached);
+}
+
+INSTANTIATE_TEST_SUITE_P(workers, the_end_of_a_stream, testing::ValuesIn(test::worker_counts()), test::worker_name);
 INSTANTIATE_TEST_SUITE_P(workers, an_exception_that_leaves_an_event, testing::ValuesIn(test::worker_counts()),
                          test::worker_name);
 INSTANTIATE_TEST_SUITE_P(workers, an_exception_in_a_coroutine, testing::ValuesIn(test::worker_counts()), test::worker_name);
+INSTANTIATE_TEST_SUITE_P(workers, a_handler_that_runs_too_long, testing::ValuesIn(test::worker_counts()), test::worker_name);
 INSTANTIATE_TEST_SUITE_P(workers, blocking_work, testing::ValuesIn(test::worker_counts()), test::worker_name);
 
 }  // namespace

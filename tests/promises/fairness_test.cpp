@@ -1,4 +1,4 @@
-// Contract 7: a bounded batch of one color, and no runnable color waits for a busy worker while another one is idle.
+// Contract 7: a bounded batch of one color, a look at incoming posts and at I/O, and no runnable color waits for a busy worker while another one is idle.
 //
 // Nothing here looks at a clock: an event that ends only when an event behind it has run would never end if nobody came for it.
 
@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/still_clock.h"
 #include "tests/workers.h"
 
 namespace tartan {
@@ -73,6 +74,19 @@ TEST_P(fairness, a_worker_that_is_never_out_of_work_looks_at_incoming_posts) {
   rt.run_until_idle();
   outside.join();
   EXPECT_TRUE(arrived);
+}
+
+TEST_P(fairness, a_worker_that_is_never_out_of_work_looks_at_io) {
+  test::still_poller clock;
+  options with = settings();
+  with.poller = &clock;
+  runtime rt{with};
+  std::function<void()> hog = [&] {
+    if (clock.harvests() < 3) post(color{1}, [&hog] { hog(); });
+  };
+  rt.post(color{1}, [&hog] { hog(); });
+  rt.run_until_idle();
+  EXPECT_GE(clock.harvests(), 3u);
 }
 
 TEST_P(fairness, many_colors_that_are_always_busy_all_get_their_turns) {

@@ -1,4 +1,4 @@
-// Contract 14: the life of a runtime. What ends the program is tested beside the code, in src/core/lifecycle_test.cpp.
+// Contract 14: the life of a runtime. What a run waits for, stops and signals: stop_test.cpp.
 
 #include <gtest/gtest.h>
 

@@ -118,6 +118,27 @@ TEST_P(nothing_dangles, because_a_visit_to_another_color_is_not_cut_short) {
   }
 }
 
+TEST(nothing_dangles_DeathTest, because_a_drain_that_cannot_end_ends_the_process_with_a_report) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto stuck = [] {
+    options with;
+    with.workers = 1;
+    with.drain_within = 0ns;
+    runtime rt{with};
+    std::atomic<bool> begun{false};
+    rt.spawn_in(color{1}, [&]() -> task<> {
+      co_await blocking([&] {
+        begun = true;
+        test::spin_until([] { return false; });
+      });
+    });
+    rt.run_for(0ns);
+    test::spin_until([&] { return begun.load(); });
+    rt.drain(0ns);
+  };
+  EXPECT_DEATH(stuck(), "a blocking job does not end.*nothing_dangles_test.cpp:[0-9]+");
+}
+
 INSTANTIATE_TEST_SUITE_P(workers, nothing_dangles, testing::ValuesIn(test::worker_counts()), test::worker_name);
 
 }  // namespace

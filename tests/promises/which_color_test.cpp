@@ -2,17 +2,23 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <tartan/core/in.h>
 #include <tartan/core/on.h>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
 #include <tartan/core/spawn.h>
 #include <tartan/core/strand.h>
+#include <tartan/core/yield.h>
+#include <tartan/io/pipe.h>
 #include <tartan/time/post_after.h>
 #include <tartan/time/timer.h>
+#include <tartan/time/with_timeout.h>
 #include <utility>
 #include <vector>
 
@@ -122,6 +128,63 @@ TEST_P(which_color, a_coroutine_starts_where_it_is_told_goes_where_it_likes_and_
   EXPECT_EQ(ran, (std::vector<color>{color{2}, color{3}, color{4}, color{3}, color{2}, color{}, color{2}}));
 }
 
+class which_color_DeathTest : public test::on_workers {};
+
+TEST_P(which_color_DeathTest, the_operations_of_a_timer_start_in_its_color_and_nowhere_else) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto set_elsewhere = [] {
+    runtime rt{settings()};
+    timer t{rt, color{6}};
+    rt.post(color{7}, [&] { t.set(1h, [] {}); });
+    rt.run_until_idle();
+  };
+  EXPECT_DEATH(set_elsewhere(), "a timer of color 6 is set or canceled at .*which_color_test.cpp:[0-9]+.*but color 7 runs");
+}
+
+TEST_P(which_color_DeathTest, the_operations_of_a_stream_start_in_its_color_and_nowhere_else) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto read_elsewhere = [] {
+    runtime rt{settings()};
+    auto ends = pipe::open(rt, color{6}, color{8});
+    rt.spawn_in(color{7}, [&]() -> task<> {
+      std::array<std::byte, 1> one{};
+      (void)co_await ends->read.read_some(one);
+    });
+    rt.run_until_idle();
+  };
+  EXPECT_DEATH(read_elsewhere(), "an operation on a descriptor of color 6 was begun in color 7");
+}
+
+TEST_P(which_color, what_a_stream_completes_runs_in_its_color_also_what_is_canceled_closed_or_takes_too_long) {
+  runtime rt{settings()};
+  auto ends = pipe::open(rt, color{6}, color{8});
+  ASSERT_TRUE(ends);
+  std::vector<std::error_code> ended;
+  rt.spawn_in(color{6}, [&]() -> task<> {
+    std::array<std::byte, 1> room{};
+    const auto note = [&](result<std::size_t> outcome) {
+      EXPECT_EQ(current_color(), color{6});
+      ended.push_back(outcome.error());
+    };
+    ends->read.read_some(room, note);
+    co_await in(color{8}, [&]() -> task<> {
+      const auto written = co_await ends->write.write("x");
+      EXPECT_TRUE(written);
+    });
+    while (ended.size() != 1) co_await yield();
+    ends->read.read_some(room, note);
+    ends->read.cancel();
+    while (ended.size() != 2) co_await yield();
+    const auto late = co_await with_timeout(0ns, ends->read.read_some(room));
+    note(late);
+    ends->read.read_some(room, note);
+    ends->read.close();
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(ended, (std::vector<std::error_code>{{}, errc::canceled, errc::timed_out, errc::closed}));
+}
+
+INSTANTIATE_TEST_SUITE_P(workers, which_color_DeathTest, testing::Values(1u), test::worker_name);
 INSTANTIATE_TEST_SUITE_P(workers, which_color, testing::ValuesIn(test::worker_counts()), test::worker_name);
 
 }  // namespace

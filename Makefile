@@ -33,7 +33,7 @@ bench: ## the figures, against the plain loop and other libraries
 bench-io: ## sockets and the web server, against bare epoll, Asio, libuv and nginx
 	@tools/packages build apps bench bench-io
 	@cmake --preset bench -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset bench --target all -j $(JOBS)
-	@BENCH_NGINX="$$(bench/nginx)" bench/run --group io
+	@BENCH_NGINX="$$(bench/nginx)" bench/run --group io $(BENCH_IO)
 
 tidy: ## the test of the repository itself
 	@tools/tidy

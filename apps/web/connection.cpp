@@ -1,12 +1,10 @@
 // The life of a request: bytes are read into in_, the parser finds its head, the path is looked up in the worker's cache, the response is
 // appended to out_. When no complete request is left, out_ is written and the next read begins: in the usual case two system calls
-// and not one allocation. What is not in the cache is fetched by a thread that may block, and then answered in the same way.
+// and not one allocation. What is not in the cache comes from the library, and is then answered in the same way.
 //
 // Timeouts: each wait has a deadline, and one timer looks from time to time whether it has passed. A request moves the deadline,
 // which is a store; it does not touch the timer.
 #include "connection.h"
-
-#include <tartan/core/await_blocking.h>
 
 #include <algorithm>
 #include <utility>
@@ -33,14 +31,14 @@ tartan::task<> connection::run() {
   for (;;) {
     const need next = answer();
     if (next == need::file) co_await fetch();
-    if (next == need::file && !large_.is_open()) continue;
+    if (next == need::file && large_ == nullptr) continue;
     if (!out_.empty()) {
       enter(phase::sending);
       if (!co_await peer_.write(out_)) co_return;
       out_.clear();
       if (out_.capacity() > kept_output) out_.shrink_to_fit();
     }
-    if (large_.is_open() && !co_await send_large()) co_return;
+    if (large_ != nullptr && !co_await send_large()) co_return;
     if (ending_) break;
     if (next != need::input) continue;
     if (draining_ && in_.empty() && body_left_ == 0) break;
@@ -99,9 +97,9 @@ connection::need connection::answer_request() {
     return need::input;
   }
   target_ = target.found;
-  page_cache::entry* const known = site_.stores.local().pages.find(target_.path);
-  if (known == nullptr || now_ - known->checked >= site_.settings.recheck) return need::file;
-  answer_page(known->content);
+  const page_cache::entry* const known = site_.stores.local().pages.find(target_.path);
+  if (known == nullptr || now_ - known->checked >= site_.settings.pages.recheck) return need::file;
+  answer_page(*known->content);
   return need::input;
 }
 
@@ -134,57 +132,36 @@ void connection::refuse(status why) {
   ending_ = broken_ = true;
 }
 
-/// Asks the disk for the page, and answers. Meanwhile other connections of this worker are served the old one, if there is one.
+/// Asks the library for the page, and answers.
 tartan::task<> connection::fetch() {
   enter(phase::file);
-  page_cache::entry* known = site_.stores.local().pages.find(target_.path);
-  std::optional<file_version> version;
-  if (known != nullptr) {
-    known->checked = now_;
-    version = known->content.version;
-  }
-  const auto load = [&] { return site_.root.load(target_.path, site_.settings.largest_page, version); };
-  document found = co_await tartan::blocking(load);
-  if (found.unchanged) {
-    // Perhaps on another worker now, or it had to make room.
-    known = site_.stores.local().pages.find(target_.path);
-    if (known != nullptr && known->content.version == version) {
-      known->checked = now_;
-      co_return answer_page(known->content);
-    }
-    version.reset();
-    found = co_await tartan::blocking(load);
-  }
-  answer_document(std::move(found));
+  answer_finding(co_await site_.pages.ask(target_.path, now_));
 }
 
-void connection::answer_document(document&& found) {
-  page_cache& pages = site_.stores.local().pages;
-  if (found.code == status::ok && !found.large.is_open()) {
-    append_page(out_, found.content, form());
-    pages.put(target_.path, std::move(found.content), now_);
-    return end_request();
-  }
-  pages.drop(target_.path);
+void connection::answer_finding(const finding& found) {
+  page_cache& mine = site_.stores.local().pages;
+  if (found.code != status::ok || found.large != nullptr) mine.drop(target_.path);
   if (found.code == status::moved_permanently) {
     append_redirect(out_, target_.sent, form());
     return end_request();
   }
   if (found.code != status::ok) return answer_status(found.code);
-  if (request_.method != method::head) {
-    large_ = std::move(found.large);
+  if (found.large == nullptr) {
+    mine.put(target_.path, found.content, found.checked);
+  } else if (request_.method != method::head) {
+    large_ = found.large;
     large_size_ = found.size;
   }
-  answer_page(found.content);
+  answer_page(*found.content);
 }
 
 /// Sends the file without copying it through this program. A file that has become shorter ends the connection: the length was told.
 tartan::task<bool> connection::send_large() {
-  const file sent = std::move(large_);
+  const std::shared_ptr<const file> sent = std::move(large_);
   for (std::uint64_t at = 0; at < large_size_;) {
     enter(phase::sending);
     const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(piece, large_size_ - at));
-    if (!co_await peer_.send_file(sent.descriptor(), static_cast<std::int64_t>(at), bytes)) co_return false;
+    if (!co_await peer_.send_file(sent->descriptor(), static_cast<std::int64_t>(at), bytes)) co_return false;
     at += bytes;
   }
   co_return true;

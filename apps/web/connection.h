@@ -7,10 +7,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
-#include "document_root.h"
+#include "library.h"
 #include "page_cache.h"
 #include "read_buffer.h"
 #include "request_parser.h"
@@ -49,7 +50,7 @@ class connection {
   [[nodiscard]] need answer_request();
   void answer_page(const page& what);
   void answer_status(status s);
-  void answer_document(document&& found);
+  void answer_finding(const finding& found);
   void refuse(status why);
   void end_request();
   [[nodiscard]] response_form form();
@@ -74,7 +75,7 @@ class connection {
   target_path target_;
   std::uint64_t body_left_ = 0;   ///< bytes of the last request's body that are still to be dropped
   std::string out_;               ///< responses that are to be written
-  file large_;                    ///< whose content comes behind out_
+  std::shared_ptr<const file> large_;  ///< whose content comes behind out_
   std::uint64_t large_size_ = 0;
 
   bool draining_ = false;         ///< no request after those that have begun

@@ -3,7 +3,9 @@
 #include <tartan/core/spawn.h>
 #include <tartan/io/signal_set.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -13,12 +15,18 @@
 
 namespace {
 
-/// Each connection needs a descriptor, and what the system gives by default is made for programs that use select().
-void raise_descriptor_limit() {
+/// Each connection needs a descriptor, and what the system gives by default is made for programs that use select(). A quarter is left
+/// for the files: who is connected could otherwise not be answered.
+std::size_t most_connections(std::size_t wanted) {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
   limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
+  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::getrlimit(RLIMIT_NOFILE, &limit);
+  const std::size_t possible = std::max<std::size_t>(1, limit.rlim_cur - limit.rlim_cur / 4);
+  if (wanted <= possible) return wanted;
+  std::fprintf(stderr, "tartan-web: %zu connections at a time instead of %zu: this process may open %zu files (ulimit -n)\n", possible,
+               wanted, static_cast<std::size_t>(limit.rlim_cur));
+  return possible;
 }
 
 tartan::task<> drain(web::server& server, tartan::runtime& rt) {
@@ -34,8 +42,8 @@ tartan::task<> end_on(tartan::signal_set& signals, web::server& server, tartan::
   if (const tartan::result<int> second = co_await signals.next()) std::_Exit(128 + *second);
 }
 
-int serve(const web::settings& with) {
-  raise_descriptor_limit();
+int serve(web::settings with) {
+  with.max_connections = most_connections(with.max_connections);
   tartan::options options;
   options.workers = with.workers;
   tartan::runtime rt{options};

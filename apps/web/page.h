@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,9 @@ struct page {
 
   [[nodiscard]] std::size_t bytes() const noexcept { return sizeof *this + head.capacity() + body.capacity(); }
 };
+
+/// Never changes once it is shared.
+using shared_page = std::shared_ptr<const page>;
 
 /// The head of a page: type by extension, length, time of modification unless that is still to come.
 [[nodiscard]] std::string page_head(std::string_view path, const struct stat& s, std::time_t now);

@@ -8,7 +8,7 @@ namespace web {
 namespace {
 
 /// With a guess at what the containers add.
-std::size_t bytes_of(const page_cache::entry& e) noexcept { return sizeof e + e.path.capacity() + e.content.bytes() + 64; }
+std::size_t bytes_of(const page_cache::entry& e) noexcept { return sizeof e + e.path.capacity() + e.content->bytes() + 64; }
 
 }  // namespace
 
@@ -19,7 +19,7 @@ page_cache::entry* page_cache::find(std::string_view path) {
   return &*found->second;
 }
 
-void page_cache::put(std::string_view path, page&& content, time checked) {
+void page_cache::put(std::string_view path, shared_page content, time checked) {
   drop(path);
   by_use_.push_front({std::string{path}, std::move(content), checked});
   by_path_.emplace(by_use_.front().path, by_use_.begin());

@@ -20,8 +20,8 @@ struct cache_limits {
 
 /// Pages by path, those that were not asked for the longest making room for new ones.
 ///
-/// Each worker has one of its own (tartan::per_worker): a hit costs no lock and no visit to another color, at the price of each page being read
-/// and kept once by each worker. A page is copied into the response within the event that found it; so none has to be counted.
+/// The shelves of the library are such caches, and each worker has a small one of its own in front of them (tartan::per_worker): a hit there
+/// costs no lock, no visit to another color and no count: the page is copied into the response within the event that found it.
 /// Lifetime: what find gives, until put or drop, and not over a co_await.
 class page_cache {
  public:
@@ -29,7 +29,7 @@ class page_cache {
 
   struct entry {
     std::string path;
-    page content;
+    shared_page content;
     time checked;  ///< when it was last known to be what the disk has
   };
 
@@ -39,7 +39,7 @@ class page_cache {
   [[nodiscard]] entry* find(std::string_view path);
 
   /// Takes the place of what is there under this path. A page beyond the limits is not kept.
-  void put(std::string_view path, page&& content, time checked);
+  void put(std::string_view path, shared_page content, time checked);
   void drop(std::string_view path);
 
   [[nodiscard]] std::size_t size() const noexcept { return by_path_.size(); }

@@ -9,11 +9,11 @@
 namespace web {
 namespace {
 
-page page_of(std::size_t bytes, std::uint64_t number = 0) {
+shared_page page_of(std::size_t bytes, std::uint64_t number = 0) {
   page made;
   made.body.assign(bytes, 'x');
   made.version.number = number;
-  return made;
+  return std::make_shared<const page>(std::move(made));
 }
 
 std::string path_of(int n) { return "/a/path/that/is/longer/than/a/small/string/" + std::to_string(n); }
@@ -24,8 +24,8 @@ TEST(page_cache, finds_what_was_put) {
   cache.put("/a", page_of(10, 1), {});
   cache.put("/b", page_of(10, 2), {});
   ASSERT_NE(cache.find("/a"), nullptr);
-  EXPECT_EQ(cache.find("/a")->content.version.number, 1u);
-  EXPECT_EQ(cache.find("/b")->content.version.number, 2u);
+  EXPECT_EQ(cache.find("/a")->content->version.number, 1u);
+  EXPECT_EQ(cache.find("/b")->content->version.number, 2u);
 }
 
 TEST(page_cache, has_the_last_page_of_a_path) {
@@ -33,7 +33,7 @@ TEST(page_cache, has_the_last_page_of_a_path) {
   cache.put("/a", page_of(10, 1), {});
   const std::size_t bytes = cache.bytes();
   cache.put("/a", page_of(10, 2), {});
-  EXPECT_EQ(cache.find("/a")->content.version.number, 2u);
+  EXPECT_EQ(cache.find("/a")->content->version.number, 2u);
   EXPECT_EQ(cache.size(), 1u);
   EXPECT_EQ(cache.bytes(), bytes);
 }

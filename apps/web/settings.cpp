@@ -33,13 +33,15 @@ void add_options(CLI::App& app, settings& s) {
   add_time(app, "--idle-timeout", s.times.idle, "For the next request: then the connection is closed");
   add_time(app, "--write-timeout", s.times.write, "For each 256 KB of a response: then the connection is closed");
   add_time(app, "--drain-timeout", s.times.drain, "For requests in progress, after SIGINT or SIGTERM");
-  app.add_option("--cache-bytes", s.cache.bytes, "Memory for pages, of each worker")->type_name("BYTES")->capture_default_str();
-  app.add_option("--cache-entries", s.cache.entries, "Pages in memory, of each worker")->type_name("N")->capture_default_str();
-  app.add_option("--largest-page", s.largest_page, "A larger file is not kept in memory, but sent from the disk")
+  app.add_option("--cache-bytes", s.pages.cache.bytes, "Memory for pages; workers keep as much again of old ones, at most")
+      ->type_name("BYTES")
+      ->capture_default_str();
+  app.add_option("--cache-entries", s.pages.cache.entries, "Pages in memory")->type_name("N")->capture_default_str();
+  app.add_option("--largest-page", s.pages.largest_page, "A larger file is not kept in memory, but sent from the disk")
       ->check(CLI::Range(0, 16 * 1024 * 1024))
       ->type_name("BYTES")
       ->capture_default_str();
-  add_time(app, "--recheck", s.recheck, "How long a page is served before the disk is asked whether it has changed");
+  add_time(app, "--recheck", s.pages.recheck, "How long a page is served before the disk is asked whether it has changed");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "page_cache.h"
+#include "library.h"
 #include "request_parser.h"
 
 namespace web {
@@ -25,9 +25,7 @@ struct settings {
   std::size_t max_connections = 10'000;
   time_limits times;
   request_limits requests;
-  cache_limits cache;                         ///< of each worker
-  std::size_t largest_page = 64 * 1024;       ///< bytes of a file that is kept in memory; larger ones are sent from the disk
-  std::chrono::milliseconds recheck{1'000};   ///< how long a page is served before the disk is asked whether it has changed
+  library_settings pages;
 };
 
 /// Whether to go on, and if not, with which status to end.

@@ -6,6 +6,7 @@
 
 #include "document_root.h"
 #include "http_date.h"
+#include "library.h"
 #include "page_cache.h"
 #include "settings.h"
 
@@ -14,20 +15,28 @@ namespace web {
 /// What each worker has for itself.
 struct worker_store {
   explicit worker_store(const cache_limits& limits) : pages{limits} {}
-  page_cache pages;
+  page_cache pages;  ///< those that it has served last
   date_clock date;
 };
 
-/// Settings and folder never change; the rest is per worker: connections share nothing that would need a lock.
+/// Settings and folder never change, the library's shelves have colors, the rest is per worker: nothing needs a lock.
 class site {
  public:
   /// Errors: as document_root's.
-  site(tartan::runtime& rt, const settings& with) : runtime{rt}, settings{with}, root{with.root}, stores{rt, with.cache} {}
+  site(tartan::runtime& rt, const settings& with)
+      : runtime{rt}, settings{with}, root{with.root}, pages{rt, root, with.pages}, stores{rt, share_of(with.pages.cache, rt.workers())} {}
 
   tartan::runtime& runtime;
   const web::settings settings;
   const document_root root;
+  library pages;
   tartan::per_worker<worker_store> stores;
+
+ private:
+  /// What workers keep is the library's too, but for what that had to give up meanwhile.
+  [[nodiscard]] static cache_limits share_of(const cache_limits& all, unsigned workers) noexcept {
+    return {all.bytes / workers + 1, all.entries};
+  }
 };
 
 }  // namespace web

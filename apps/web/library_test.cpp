@@ -1,0 +1,137 @@
+#include "library.h"
+
+#include <gtest/gtest.h>
+#include <tartan/core/runtime.h>
+#include <tartan/core/spawn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace web {
+namespace {
+
+using namespace std::chrono_literals;
+
+class pages : public testing::TestWithParam<unsigned> {
+ protected:
+  void SetUp() override {
+    std::string pattern = std::filesystem::temp_directory_path() / "tartan-library-XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void write(const char* name, const std::string& content) const { std::ofstream{folder_ / name} << content; }
+  [[nodiscard]] static tartan::runtime runtime() {
+    tartan::options with;
+    with.workers = GetParam();
+    with.stall_after = {};
+    return tartan::runtime{with};
+  }
+  [[nodiscard]] std::string folder() const { return folder_; }
+
+  [[nodiscard]] static std::string path_of(int n) { return std::string(1, '/').append(std::to_string(n)); }
+
+  /// Each in a color of its own, all in the runtime before it runs.
+  static std::vector<finding> ask(tartan::runtime& rt, library& all, std::string_view path, std::size_t times, page_cache::time now) {
+    std::vector<finding> found(times);
+    for (std::size_t n = 0; n < times; ++n) {
+      rt.spawn_in(tartan::color{100 + n}, [&all, path, now, &into = found[n]]() -> tartan::task<> { into = co_await all.ask(path, now); })
+          .detach();
+    }
+    rt.run_until_idle();
+    return found;
+  }
+
+  std::filesystem::path folder_;
+  const page_cache::time start_{1h};
+};
+INSTANTIATE_TEST_SUITE_P(on, pages, testing::Values(1u, 2u, 4u));
+
+TEST_P(pages, are_read_once_however_many_ask) {
+  write("a.txt", "a");
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {}};
+  const std::vector<finding> found = ask(rt, all, "/a.txt", 200, start_);
+  EXPECT_EQ(all.loads(), 1u);
+  for (const finding& each : found) {
+    ASSERT_EQ(each.code, status::ok);
+    EXPECT_EQ(each.content, found[0].content);
+    EXPECT_EQ(each.content->body, "a");
+  }
+  EXPECT_EQ(ask(rt, all, "/a.txt", 10, start_ + 999ms)[9].content, found[0].content);
+  EXPECT_EQ(all.loads(), 1u);
+}
+
+TEST_P(pages, are_looked_at_again_when_their_time_is_up) {
+  write("a.txt", "a");
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {}};
+  const shared_page first = ask(rt, all, "/a.txt", 1, start_)[0].content;
+  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 1s)[0].content, first) << "unchanged";
+  EXPECT_EQ(all.loads(), 2u);
+  write("a.txt", "another");
+  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 1s + 999ms)[0].content, first);
+  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 2s)[0].content->body, "another");
+  EXPECT_EQ(all.loads(), 3u);
+  std::filesystem::remove(folder_ / "a.txt");
+  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 3s)[0].code, status::not_found);
+}
+
+TEST_P(pages, are_given_out_as_they_were_while_one_asks_the_disk) {
+  write("a.txt", "a");
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {}};
+  const shared_page first = ask(rt, all, "/a.txt", 1, start_)[0].content;
+  write("a.txt", "another");
+  const std::vector<finding> found = ask(rt, all, "/a.txt", 50, start_ + 1s);
+  EXPECT_EQ(all.loads(), 2u) << "only one";
+  for (const finding& each : found) EXPECT_TRUE(each.content == first || each.content->body == "another");
+}
+
+TEST_P(pages, that_are_not_there_are_looked_for_each_time_but_once_for_all_who_wait) {
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {}};
+  for (const finding& each : ask(rt, all, "/none", 20, start_)) EXPECT_EQ(each.code, status::not_found);
+  const std::size_t before = all.loads();
+  EXPECT_GE(before, 1u);
+  write("none", "now there");
+  EXPECT_EQ(ask(rt, all, "/none", 1, start_)[0].content->body, "now there");
+  EXPECT_EQ(all.loads(), before + 1);
+}
+
+TEST_P(pages, that_are_too_large_stay_on_the_disk) {
+  write("large", std::string(1000, 'x'));
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library_settings with;
+  with.largest_page = 999;
+  library all{rt, root, with};
+  const finding found = ask(rt, all, "/large", 1, start_)[0];
+  ASSERT_EQ(found.code, status::ok);
+  ASSERT_NE(found.large, nullptr);
+  EXPECT_TRUE(found.large->is_open());
+  EXPECT_EQ(found.size, 1000u);
+  EXPECT_TRUE(found.content->body.empty());
+}
+
+TEST_P(pages, make_room_for_others) {
+  for (int n = 0; n < 100; ++n) write(path_of(n).c_str() + 1, std::string(10'000, 'x'));
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library_settings with;
+  with.cache = {.bytes = 0, .entries = 0};
+  library all{rt, root, with};
+  for (int n = 0; n < 100; ++n) EXPECT_EQ(ask(rt, all, path_of(n), 1, start_)[0].content->body.size(), 10'000u);
+  EXPECT_EQ(all.loads(), 100u);
+}
+
+}  // namespace
+}  // namespace web

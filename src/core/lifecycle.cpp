@@ -87,7 +87,7 @@ void lifecycle::start_workers() {
 void lifecycle::mark_forked() noexcept {
   idle_.mark_forked();
   leave_.store(true, std::memory_order_relaxed);
-  run_.fetch_or(finished, std::memory_order_relaxed);
+  run_.end();
   if (worker* const w = rt_.worker_here()) w->credits = 0;
 }
 
@@ -139,9 +139,7 @@ void lifecycle::work(until what, std::uint64_t limit_ns) {
   turns_left_ = what == until::nothing_ready ? turns_of_a_look : never_ns;
   limited_ = limit_ns != never_ns || what == until::nothing_ready;
   goal_.store(what, std::memory_order_release);
-  run_.store((run_.load(std::memory_order_relaxed) | finished) + 1, std::memory_order_release);
-  real_memory::full_barrier();  // against stop(): either it is seen here, or stop() ends this run
-  if (rt_.stopping() && !draining_.load(std::memory_order_relaxed)) run_.fetch_or(finished, std::memory_order_acq_rel);
+  run_.begin([this] { return rt_.stopping(); });
   leave_.store(false, std::memory_order_release);
   idle_.resume();
   seat_sleepers();
@@ -221,18 +219,15 @@ drained lifecycle::drain(std::uint64_t within_ns, std::source_location site) {
 }
 
 void lifecycle::stop() noexcept {
-  rt_.begin_stop();
-  real_memory::full_barrier();  // pairs with the one in work()
-  if (draining_.load(std::memory_order_acquire)) return;
-  run_.fetch_or(finished, std::memory_order_acq_rel);
-  real_memory::full_barrier();
+  if (!run_.stop([this] { rt_.begin_stop(); })) return;
+  real_memory::full_barrier();  // covered: pairs with the barrier of worker 0's rest, before which it has not seen the end of the run
   summon(0, nullptr);
 }
 
 /// Occupied by the caller, all other workers paused.
 drained lifecycle::finish_off(std::uint64_t within_ns) {
   rt_.begin_stop();
-  draining_.store(true, std::memory_order_release);
+  run_.begin_drain();
   cancel_waits();
   if (within_ns != 0) {
     const std::uint64_t now = rt_.now_ns();

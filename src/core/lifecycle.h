@@ -12,6 +12,7 @@
 
 #include "core/idle_set.h"
 #include "core/memory.h"
+#include "core/run_word.h"
 #include "core/worker.h"
 
 namespace tartan::detail {
@@ -56,7 +57,7 @@ class lifecycle {
   /// Whether this worker is to return from its loop, between two turns.
   [[nodiscard]] bool leaving(const worker& w) noexcept {
     if (w.index != 0) return leave_.load(std::memory_order_acquire);
-    return (run_.load(std::memory_order_acquire) & finished) != 0 || (limited_ && limit_passed());
+    return run_.is_over() || (limited_ && limit_passed());
   }
 
   /// running -> searching; nothing if it searches already.
@@ -111,7 +112,7 @@ class lifecycle {
 
  private:
   enum class until : std::uint8_t { stopped, idle, nothing_ready };
-  static constexpr std::uint64_t finished = 1;
+  static constexpr std::uint64_t finished = run_word<real_memory>::finished;
 
   void start_workers();
   void worker_thread(worker& w) noexcept;
@@ -157,14 +158,12 @@ class lifecycle {
   // Read by every worker at each turn, written rarely; each acquire load pairs with the release of whoever wrote.
   /// Workers but 0: rest until the next run. pairs with leaving() and worker_thread()
   alignas(64) real_memory::atomic<bool> leave_{true};
-  /// Number of the run << 1 | worker 0 is to return: a late word about the last run must not end this one. pairs with leaving()
-  real_memory::atomic<std::uint64_t> run_{finished};
+  /// Which run there is, and whether worker 0 is to return from it
+  run_word<real_memory> run_;
   /// With leave_: threads end. pairs with worker_thread() and sleep()
   real_memory::atomic<bool> terminate_{false};
   /// Nothing is posted any more. pairs with over()
   real_memory::atomic<bool> over_{false};
-  /// The drain has begun, so that stop() does not end it. pairs with stop()
-  real_memory::atomic<bool> draining_{false};
   /// Somebody is in run or drain. leave() pairs with enter()
   real_memory::atomic<bool> occupied_{false};
   /// What the run waits for. pairs with quiescent() and reconsider()

@@ -82,11 +82,11 @@ bool lifecycle::limit_passed() noexcept {
 
 void lifecycle::rest(worker& w) noexcept {
   if (w.index == 0 && goal_.load(std::memory_order_relaxed) == until::nothing_ready) {
-    run_.fetch_or(finished, std::memory_order_acq_rel);
+    run_.end();
     return;
   }
   if (waits_for_called(w)) return std::this_thread::yield();  // called-until-come
-  const std::uint64_t this_run = run_.load(std::memory_order_acquire);
+  const std::uint64_t this_run = run_.now();
   idle_.set_wake_at(w.index, never_ns);
   w.deferred_deadline = never_ns;
   w.beside = w.beside && leaving(w);
@@ -218,10 +218,7 @@ bool lifecycle::quiescent() noexcept {
 /// A worker that came late, with the number of the last run, asks again for the one that has begun since: nobody else may.
 void lifecycle::finish_if_quiescent(std::uint64_t this_run) noexcept {
   while (quiescent()) {
-    // acq_rel: what was found to be done; pairs with leaving(); acquire: the run that has begun
-    if (run_.compare_exchange_strong(this_run, this_run | finished, std::memory_order_acq_rel, std::memory_order_acquire)) {
-      return summon(0, nullptr);
-    }
+    if (run_.end(this_run)) return summon(0, nullptr);  // own-run
     if ((this_run & finished) != 0) return;
   }
 }

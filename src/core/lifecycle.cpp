@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "core/blocking_pool.h"
 #include "core/clock.h"
@@ -59,13 +60,17 @@ lifecycle::lifecycle(runtime_state& rt) : rt_{rt}, idle_{rt.workers()} {
 
 lifecycle::~lifecycle() = default;
 
+/// Each step may fail, and is then taken again by the next run: none of them is the sign that those after it were taken.
 void lifecycle::start_workers() {
   if (fork_guard_ == nullptr) {
     fork_guard_ = std::make_unique<fork_guard>([](void* life) noexcept { static_cast<lifecycle*>(life)->mark_forked(); }, this);
-    stalls_ = std::make_unique<stall_watch>(rt_);
+  }
+  if (!zero_started_) {
+    if (stalls_ == nullptr) stalls_ = std::make_unique<stall_watch>(rt_);
     stalls_->start();
     bind(*workers_[0]);
-    if (rt_.settings().on_worker_start) rt_.settings().on_worker_start(0);
+    call_hook(rt_.settings().on_worker_start);
+    zero_started_ = true;
   }
   rt_.blocking().begin();
   if (threads_.size() + 1 == workers_.size()) return;
@@ -81,6 +86,12 @@ void lifecycle::start_workers() {
       throw;
     }
   }
+}
+
+/// One of worker 0's, on its caller's thread.
+void lifecycle::call_hook(const std::function<void(unsigned)>& hook) {
+  if (!hook) return;
+  hook(0);
 }
 
 /// In a child of fork, on its only thread, which may be in the middle of an event: ends it when it posts, or after the batch.
@@ -130,7 +141,8 @@ bool lifecycle::enter(std::source_location site) {
 
 /// Worker 0's part, by the caller, who has entered: works until the goal is reached, then pauses all others.
 ///
-/// Errors: std::system_error if a worker's thread cannot be started; those that were rest, and nothing has run.
+/// Errors: std::system_error if a thread cannot be started, or what on_worker_start throws; nothing has run, workers that were
+/// started rest, and the next run begins where this one has failed.
 void lifecycle::work(until what, std::uint64_t limit_ns) {
   start_workers();
   worker& w = *workers_[0];
@@ -177,7 +189,7 @@ void lifecycle::end() noexcept {
   for (unsigned n = 1; n < workers_.size(); ++n) summon(n, nullptr);
   for (std::thread& t : threads_) t.join();
   threads_.clear();
-  if (fork_guard_ != nullptr && rt_.settings().on_worker_stop) rt_.settings().on_worker_stop(0);
+  if (std::exchange(zero_started_, false)) call_hook(rt_.settings().on_worker_stop);
   fork_guard_.reset();
   stalls_.reset();
 }

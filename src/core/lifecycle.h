@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <source_location>
@@ -111,10 +112,13 @@ class lifecycle {
   [[nodiscard]] bool over() const noexcept { return over_.load(std::memory_order_acquire); }
 
  private:
+  friend struct lifecycle_probe;  // a test's
+
   enum class until : std::uint8_t { stopped, idle, nothing_ready };
   static constexpr std::uint64_t finished = run_word<real_memory>::finished;
 
   void start_workers();
+  void call_hook(const std::function<void(unsigned)>& hook);
   void worker_thread(worker& w) noexcept;
   void work(until what, std::uint64_t limit_ns);
   [[nodiscard]] bool enter(std::source_location site);
@@ -168,6 +172,7 @@ class lifecycle {
   real_memory::atomic<bool> occupied_{false};
   /// What the run waits for. pairs with quiescent() and reconsider()
   real_memory::atomic<until> goal_{until::stopped};
+  bool zero_started_ = false;                   ///< worker 0's: its hook was called
   bool limited_ = false;                        ///< worker 0's: a deadline or a number of turns
   std::uint64_t limit_ns_ = never_ns;           ///< worker 0's
   std::uint64_t turns_left_ = 0;                ///< worker 0's, if the goal is nothing_ready

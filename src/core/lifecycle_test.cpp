@@ -8,19 +8,36 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
 #include <tartan/core/strand.h>
 #include <thread>
 
 #include "core/futex_poller.h"
+#include "core/runtime_state.h"
+#include "core/stall_watch.h"
 #include "tests/workers.h"
 
 namespace tartan {
+namespace detail {
+
+struct lifecycle_probe {
+  /// This watch instead of the runtime's own. Threads: before the first run.
+  static void use(lifecycle& life, std::unique_ptr<stall_watch> watch) { life.stalls_ = std::move(watch); }
+};
+
+}  // namespace detail
 namespace {
 
 using namespace std::chrono_literals;
@@ -210,6 +227,100 @@ TEST(lifecycle, a_run_until_idle_is_ended_by_a_worker_that_began_to_rest_before_
   runtime rt{with};
   rt.run_until_idle();  // worker 1 is the last to rest, with the number of no run
   EXPECT_EQ(rt.counters().events, 0u);
+}
+
+/// The hooks of which worker were called.
+struct called_hooks {
+  void note_in(options& with) {
+    with.on_worker_start = [this](unsigned n) { note(started, n); };
+    with.on_worker_stop = [this](unsigned n) { note(stopped, n); };
+  }
+  void note(std::multiset<unsigned>& where, unsigned n) {
+    const std::lock_guard hold{lock};
+    where.insert(n);
+  }
+
+  std::mutex lock;
+  std::multiset<unsigned> started;
+  std::multiset<unsigned> stopped;
+};
+
+/// Nothing to watch; and the first thread that is to do it cannot be started.
+class unlucky_watch final : public detail::stall_probe {
+ public:
+  unlucky_watch() { threads_wanted = 0; }
+  [[nodiscard]] unsigned workers() const noexcept override { return 0; }
+  [[nodiscard]] std::uint64_t turns(unsigned /*worker*/) const noexcept override { return 0; }
+  [[nodiscard]] bool snapshot(unsigned /*worker*/, stalled_handler& /*into*/) const noexcept override { return false; }
+  [[nodiscard]] std::string name_of(color /*c*/) const override { return {}; }
+  [[nodiscard]] bool anybody_awake() const noexcept override { return false; }
+
+  void watch(runtime& rt) const {
+    detail::stall_setup with;
+    with.stall_after = 1s;
+    with.create_thread = [](pthread_t* id, const pthread_attr_t* attributes, void* (*enter)(void*), void* argument) {
+      return ++threads_wanted == 1 ? EAGAIN : ::pthread_create(id, attributes, enter, argument);
+    };
+    detail::lifecycle_probe::use(rt.state().life(), std::make_unique<detail::stall_watch>(*this, with));
+  }
+
+  static inline unsigned threads_wanted = 0;
+};
+
+TEST_P(between_runs, a_first_run_that_fails_half_way_is_begun_again_by_the_next_one) {
+  called_hooks hooks;
+  const unlucky_watch unlucky;
+  options with = settings();
+  hooks.note_in(with);
+  std::multiset<unsigned> each_once;
+  for (unsigned n = 0; n < GetParam(); ++n) each_once.insert(n);
+  {
+    runtime rt{with};
+    unlucky.watch(rt);
+    bool ran = false;
+    rt.post([&] { ran = true; });
+    EXPECT_THROW(rt.run_until_idle(), std::system_error);
+    EXPECT_FALSE(ran);
+    EXPECT_TRUE(hooks.started.empty());
+    rt.run_until_idle();
+    EXPECT_TRUE(ran);
+    EXPECT_EQ(unlucky_watch::threads_wanted, 2u) << "nobody watches for stalls";
+    rt.run_until_idle();
+    EXPECT_EQ(hooks.started, each_once);
+  }
+  EXPECT_EQ(hooks.stopped, each_once);
+}
+
+TEST_P(between_runs, a_worker_that_was_never_started_is_not_stopped) {
+  called_hooks hooks;
+  const unlucky_watch unlucky;
+  options with = settings();
+  hooks.note_in(with);
+  {
+    runtime rt{with};
+    unlucky.watch(rt);
+    EXPECT_THROW(rt.run_until_idle(), std::system_error);
+  }
+  EXPECT_TRUE(hooks.started.empty());
+  EXPECT_TRUE(hooks.stopped.empty());
+}
+
+TEST_P(between_runs, what_the_first_hook_throws_reaches_the_caller_and_the_next_run_calls_it_again) {
+  options with = settings();
+  unsigned calls = 0;
+  unsigned stops = 0;
+  with.on_worker_start = [&](unsigned n) {
+    if (n == 0 && ++calls == 1) throw std::runtime_error{"not yet"};
+  };
+  with.on_worker_stop = [&](unsigned n) { stops += n == 0; };
+  {
+    runtime rt{with};
+    EXPECT_THROW(rt.run_until_idle(), std::runtime_error);
+    rt.run_until_idle();
+    rt.run_until_idle();
+    EXPECT_EQ(calls, 2u);
+  }
+  EXPECT_EQ(stops, 1u);
 }
 
 /// Pausing all workers and letting them go again, at every distance from their falling asleep.

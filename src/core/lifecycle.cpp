@@ -88,9 +88,10 @@ void lifecycle::start_workers() {
   }
 }
 
-/// One of worker 0's, on its caller's thread.
+/// One of worker 0's, whose thread is the caller's: it sees what the others' hooks see.
 void lifecycle::call_hook(const std::function<void(unsigned)>& hook) {
   if (!hook) return;
+  const standing_on worker_now{*workers_[0]};
   hook(0);
 }
 

@@ -323,6 +323,27 @@ TEST_P(between_runs, what_the_first_hook_throws_reaches_the_caller_and_the_next_
   EXPECT_EQ(stops, 1u);
 }
 
+TEST_P(between_runs, the_hooks_of_every_worker_stand_on_it) {
+  options with = settings();
+  std::atomic<unsigned> ran{0};
+  std::atomic<unsigned> refused{0};
+  with.on_worker_start = [&](unsigned n) {
+    EXPECT_FALSE(in_event());
+    EXPECT_TRUE(post(color{n + 1}, [&] { ran.fetch_add(1); }));
+  };
+  with.on_worker_stop = [&](unsigned n) {
+    EXPECT_FALSE(in_event());
+    if (!post(color{n + 1}, [&] { ran.fetch_add(1); })) refused.fetch_add(1);
+  };
+  {
+    runtime rt{with};
+    rt.run_until_idle();
+    EXPECT_EQ(ran.load(), GetParam());
+  }
+  EXPECT_EQ(refused.load(), GetParam()) << "the runtime is over by then";
+  EXPECT_EQ(ran.load(), GetParam());
+}
+
 /// Pausing all workers and letting them go again, at every distance from their falling asleep.
 TEST_P(between_runs, every_pause_ends) {
   runtime rt{settings()};

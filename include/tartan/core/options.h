@@ -71,8 +71,9 @@ struct options {
   std::function<void(const escaped_exception&)> on_exception{};
 
   /// Called on each worker's thread with its number, before its first event and after its last one. For worker 0 that is the thread
-  /// of the first run, and the thread that destroys the runtime. What on_worker_start(0) throws reaches the caller of the run, and the next
-  /// run calls it again; what the others throw ends the program.
+  /// of the first run, and the thread that destroys the runtime. They are no events, but stand on their worker: tartan::post posts
+  /// into its runtime, at the end in vain. What on_worker_start(0) throws reaches the caller of the run, and the next run calls it again;
+  /// what the others throw ends the program.
   std::function<void(unsigned)> on_worker_start{};
   std::function<void(unsigned)> on_worker_stop{};
 

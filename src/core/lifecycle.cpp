@@ -118,7 +118,7 @@ void lifecycle::worker_thread(worker& w) noexcept {
   while (!terminate_.load(std::memory_order_acquire)) {
     if (leave_.load(std::memory_order_acquire)) {
       if (idle_.view().forked()) used_after_fork();
-      rest(w);
+      rest(w, rt_.policy().polls_at_rest(w));
     } else {
       rt_.policy().run(w);
     }

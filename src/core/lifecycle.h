@@ -67,8 +67,9 @@ class lifecycle {
   void found_work(worker& w) noexcept {
     if (w.searching) end_search(w);
   }
-  /// Searching: sleeps until something happens, unless something has.
-  void rest(worker& w) noexcept;
+  /// Searching: sleeps until something happens, unless something has. `polls`: readiness ends the sleep too, and this worker posts it;
+  /// without, it sleeps where no readiness comes, and somebody else has to take it (its-policy-polls).
+  void rest(worker& w, bool polls) noexcept;
 
   /// Looks at the clock, at timers and outside, without waiting. Gives whether anything was posted.
   bool look(worker& w) noexcept;

@@ -80,7 +80,7 @@ bool lifecycle::limit_passed() noexcept {
   return turns_left_ == 0 || turns_left_-- == 0;
 }
 
-void lifecycle::rest(worker& w) noexcept {
+void lifecycle::rest(worker& w, bool polls) noexcept {
   if (w.index == 0 && goal_.load(std::memory_order_relaxed) == until::nothing_ready) {
     run_.end();
     return;
@@ -90,7 +90,8 @@ void lifecycle::rest(worker& w) noexcept {
   idle_.set_wake_at(w.index, never_ns);
   w.deferred_deadline = never_ns;
   w.beside = w.beside && leaving(w);
-  rt_.clock().approach(w.index, w.beside);
+  w.polls.store(polls, std::memory_order_relaxed);  // known-seat: ordered by the token, as the seat
+  rt_.clock().approach(w.index, w.beside || !polls);
   // A watcher says so before it rests: posters would wake it while it passes the barrier, which takes 10 us in a virtual machine.
   if (rt_.policy().sources(w) == work_seen::declined) w.watch_left = watch_rests;
   bool watch = w.watch_left != 0 && idle_.start_watch();
@@ -103,7 +104,7 @@ void lifecycle::rest(worker& w) noexcept {
   if (!leaving(w)) {
     const work_seen seen = rt_.policy().sources(w);
     until_ns = sleep_until(w);
-    const bool misplaced = !rt_.clock().is_seated(w.index);  // known-seat: asked after it has said that it sleeps
+    const bool misplaced = polls && !rt_.clock().is_seated(w.index);  // known-seat: asked after it has said that it sleeps
     if (seen == work_seen::found || misplaced || (until_ns != never_ns && until_ns <= rt_.now_ns())) {
       if (watch) idle_.end_watch();
       idle_.cancel(w.index);
@@ -146,7 +147,7 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
   if (stalls_ != nullptr) stalls_->notice_awake();
   if (ended == slept::called) pass_on_call(w, !claimed);
   if (leaving(w)) return set_aside(w);
-  rt_.clock().deliver(w.index);
+  if (w.polls.load(std::memory_order_relaxed)) rt_.clock().deliver(w.index);  // its-policy-polls
   w.credits = events_between_looks;
 }
 
@@ -181,7 +182,7 @@ void lifecycle::source_changed() noexcept {
   seat_sleepers();
 }
 
-/// Those that sleep where nothing would wake them for what becomes ready lie down again elsewhere.
+/// Those that sleep where nothing would wake them for what becomes ready lie down again elsewhere, unless their policy wants them there.
 void lifecycle::seat_sleepers() noexcept {
   if (workers_.size() == 1) {
     real_memory::full_barrier();  // known-seat: pairs with the barrier of rest
@@ -189,7 +190,9 @@ void lifecycle::seat_sleepers() noexcept {
     real_memory::light_barrier();  // known-seat: pairs with the barrier of rest
   }
   for (unsigned n = 0; n < workers_.size(); ++n) {
-    if (idle_.is_asleep(n) && !rt_.clock().is_seated(n)) summon(n, nullptr);
+    // relaxed: known-seat: ordered by the token
+    const bool misplaced = idle_.is_asleep(n) && workers_[n]->polls.load(std::memory_order_relaxed) && !rt_.clock().is_seated(n);
+    if (misplaced) summon(n, nullptr);
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Where workers get the time from and where they sleep; later also where readiness of I/O comes from.
+/// Where workers get the time from, where they sleep, and where what is ready outside reaches them.
 
 #include <cstdint>
 
@@ -49,7 +49,8 @@ class poller {
   /// Monotonic; the same on all threads.
   [[nodiscard]] virtual std::uint64_t now_ns() noexcept = 0;
 
-  /// The worker is about to say that it sleeps: chooses where. `beside`: where no readiness will wake it.
+  /// The worker is about to say that it sleeps: chooses where. `beside`: where no readiness will wake it, as its policy wants it, or
+  /// because it has taken some in this pause.
   virtual void approach(unsigned /*worker*/, bool /*beside*/) noexcept {}
   /// Whether readiness would wake it there, if any comes here. Threads: any; about a worker that has said that it sleeps.
   [[nodiscard]] virtual bool is_seated(unsigned /*worker*/) const noexcept { return true; }

@@ -52,6 +52,7 @@ struct alignas(128) worker : thread_context {
   real_memory::atomic<std::uint64_t> running_color{0};
   real_memory::atomic<std::source_location> running_site{};
   real_memory::atomic<bool> in_turn{false};
+  real_memory::atomic<bool> polls{true};  ///< in its rest: readiness may end it. Written before it says that it sleeps
 };
 
 }  // namespace tartan::detail

@@ -3,9 +3,10 @@
 ///
 /// A policy owns all event queues and decides which event a worker runs next, who is woken, and who polls for I/O and when. An
 /// event shows it its origin (post, I/O, timer, signal) and, if the programmer gave them, cost, penalty and priority: see
-/// event_ops. The default lets any worker look every so many events and any idle one wait; the papers' policies queue an event of
-/// color 0 that polls, or blocks when it is alone: such an event calls lifecycle::look itself, or
-/// lifecycle::begin_search and then rest: who goes to rest is taken off the count of searchers, and so must be on it.
+/// event_ops. Readiness is taken by nobody but who calls lifecycle::look, look_before_rest, or rest as one that polls. The default lets any
+/// worker look every so many events and any idle one wait. The papers' policies queue an event of color 0 that polls, or blocks
+/// when it is alone: such an event calls look, or begin_search and then rest, itself, and all others rest without polling
+/// (polling_event_policy_fixture.h). Who goes to rest is taken off the count of searchers, and so must be on it.
 
 #include <concepts>
 #include <cstddef>
@@ -43,6 +44,7 @@ concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, c
   { p.search(w) } -> std::same_as<bool>;        // nothing of its own: looks elsewhere for a bounded time; true: turn again
   { p.cover(w) } noexcept;                      // the last searcher found work: is there more, for another worker?
   { p.sources(w) } noexcept -> std::same_as<work_seen>;  // the look before sleeping, after a heavy barrier
+  { c.polls_at_rest(w) } noexcept -> std::same_as<bool>;  // found nothing: true: takes readiness in its sleep; false: nobody does but others
   { c.waiting(n) } noexcept -> std::same_as<std::size_t>;  // runnable colors held by a worker, roughly
   { p.any_left() } noexcept -> std::same_as<bool>;
   { p.drop_all() } noexcept -> std::same_as<std::size_t>;  // no worker runs: destroys every event; gives how many
@@ -65,6 +67,8 @@ class scheduler {
   virtual void place(strand_state& s, unsigned worker_index) noexcept = 0;
   [[nodiscard]] virtual work_seen sources(const worker& w) noexcept = 0;
   virtual void cover(worker& w) noexcept = 0;
+  /// For a worker that rests in a pause; within a run its loop asks the policy itself.
+  [[nodiscard]] virtual bool polls_at_rest(const worker& w) const noexcept = 0;
   /// Whether any event waits, on any worker. Threads: no worker runs.
   [[nodiscard]] virtual bool any_left() noexcept = 0;
   [[nodiscard]] virtual std::size_t waiting(unsigned worker_index) const noexcept = 0;

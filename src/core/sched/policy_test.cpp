@@ -7,7 +7,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <source_location>
 #include <string>
 #include <tartan/core/await_blocking.h>
@@ -20,9 +24,12 @@
 #include <tartan/core/spawn.h>
 #include <tartan/core/strand.h>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/futex_poller.h"
+#include "core/readiness_source.h"
+#include "core/sched/polling_event_policy_fixture.h"
 #include "core/sched/serial_policy_fixture.h"
 
 namespace tartan {
@@ -207,6 +214,176 @@ TEST_P(a_second_policy, gives_up_what_is_left_at_the_end) {
   EXPECT_FALSE(rt.post([] {}));
 }
 
+/// Readiness that a test makes, one at a time; writes down which worker takes it. What is ready is an event.
+class one_edge final : public detail::readiness_source {
+ public:
+  /// Threads: before the first run of this runtime, which must not outlive it.
+  void plug_into(runtime& rt) {
+    rt_ = &rt.state();
+    rt_->clock().take_source(*this);
+    rt_->life().source_changed();
+  }
+
+  /// A run until idle waits until one was delivered.
+  void await_one() { rt_->operation_started(); }
+  void make_ready(detail::event& e) {
+    const std::lock_guard hold{lock_};
+    ready_ = &e;
+    changed_.notify_all();
+  }
+
+  ended_by wait(unsigned worker, std::uint64_t /*at_most_ns*/) noexcept override {
+    std::unique_lock hold{lock_};
+    changed_.wait(hold, [&] { return called_ || ready_ != nullptr; });
+    if (std::exchange(called_, false)) return ended_by::call;
+    taken_ = std::exchange(ready_, nullptr);
+    takers.push_back(worker);
+    return ended_by::readiness;
+  }
+  void call() noexcept override {
+    const std::lock_guard hold{lock_};
+    called_ = true;
+    changed_.notify_all();
+  }
+  void deliver(unsigned /*worker*/) noexcept override {
+    if (detail::event* const e = take(taken_)) (void)post(*e);
+  }
+  bool set_aside(unsigned /*worker*/) noexcept override { return false; }  // nothing is ready in a pause
+  [[nodiscard]] bool has_aside() const noexcept override { return false; }
+  bool harvest(unsigned worker) noexcept override {
+    detail::event* const e = take(ready_);
+    if (e == nullptr) return false;
+    takers.push_back(worker);
+    return post(*e);
+  }
+  [[nodiscard]] bool took_call(unsigned /*worker*/) noexcept override { return false; }
+  [[nodiscard]] int descriptor() const noexcept override { return -1; }
+
+  /// Threads: while no worker runs.
+  std::vector<unsigned> takers;
+
+ private:
+  detail::event* take(detail::event*& from) {
+    const std::lock_guard hold{lock_};
+    return std::exchange(from, nullptr);
+  }
+  bool post(detail::event& e) {
+    const bool posted = detail::submit_completion(*rt_, color{7}, e);
+    rt_->operation_ended();
+    return posted;
+  }
+
+  detail::runtime_state* rt_ = nullptr;
+  std::mutex lock_;
+  std::condition_variable changed_;
+  detail::event* ready_ = nullptr;
+  detail::event* taken_ = nullptr;
+  bool called_ = false;
+};
+
+/// Workers that sleep where readiness wakes them, once all sleep.
+std::vector<unsigned> seated(runtime& rt) {
+  std::vector<unsigned> all;
+  test::spin_until([&] { return rt.state().life().sleepers().view().sleeping() == rt.workers(); });
+  for (unsigned n = 0; n < rt.workers(); ++n) {
+    if (rt.state().clock().is_seated(n)) all.push_back(n);
+  }
+  return all;
+}
+
+TEST_P(a_second_policy, decides_who_takes_readiness_in_its_sleep) {
+  for (const unsigned chosen : {0u, GetParam() - 1}) {
+    one_edge outside;
+    runtime rt{settings()};
+    use_policy(rt);
+    policy->poller = chosen;
+    outside.plug_into(rt);
+    std::vector<int> ran;
+    noted_event io{ran, 100, noted_event::ops_of<origin::io>};
+    std::thread world{[&] {
+      EXPECT_EQ(seated(rt), std::vector<unsigned>{chosen});
+      outside.make_ready(io);
+    }};
+    outside.await_one();
+    rt.run_until_idle();
+    world.join();
+    EXPECT_EQ(ran, std::vector<int>{100});
+    EXPECT_EQ(outside.takers, std::vector<unsigned>{chosen});
+  }
+}
+
+class a_policy_with_a_polling_event : public test::on_workers {
+ protected:
+  test::polling_event_policy& use_policy(runtime& rt) {
+    auto made = std::make_unique<detail::scheduled<test::polling_event_policy>>(rt.state());
+    test::polling_event_policy& inner = made->inner();
+    rt.state().use(std::move(made));
+    return inner;
+  }
+};
+
+TEST_P(a_policy_with_a_polling_event, blocks_in_it_when_it_is_alone_and_only_there_does_readiness_wake_anybody) {
+  one_edge outside;
+  runtime rt{settings()};
+  const test::polling_event_policy& policy = use_policy(rt);
+  outside.plug_into(rt);
+  std::vector<int> ran;
+  noted_event io{ran, 100, noted_event::ops_of<origin::io>};
+  std::thread world{[&] {
+    EXPECT_EQ(seated(rt).size(), 1u);
+    outside.make_ready(io);
+  }};
+  outside.await_one();
+  rt.run_until_idle();
+  world.join();
+  EXPECT_EQ(ran, std::vector<int>{100});
+  EXPECT_EQ(outside.takers.size(), 1u);
+  EXPECT_GE(policy.blocks, 1u);
+}
+
+TEST_P(a_policy_with_a_polling_event, only_looks_while_there_is_something_else_to_run) {
+  one_edge outside;
+  runtime rt{settings()};
+  const test::polling_event_policy& policy = use_policy(rt);
+  outside.plug_into(rt);
+  std::vector<int> ran;
+  noted_event io{ran, 100, noted_event::ops_of<origin::io>};
+  // Never idle until that has run: in the color of `io`, which is ready from the third event on.
+  std::function<void(int)> go_on = [&](int n) {
+    if (n == 3) outside.make_ready(io);
+    if (ran.empty()) post(color{7}, [&go_on, n] { go_on(n + 1); });
+  };
+  outside.await_one();
+  rt.post(color{7}, [&] { go_on(1); });
+  rt.run_until_idle();
+  EXPECT_EQ(ran, std::vector<int>{100});
+  EXPECT_EQ(outside.takers.size(), 1u);
+  if (GetParam() == 1) {
+    EXPECT_GE(policy.looks, 1u);
+  }
+}
+
+TEST_P(a_policy_with_a_polling_event, is_called_off_for_an_event_of_its_color) {
+  one_edge outside;
+  runtime rt{settings()};
+  (void)use_policy(rt);
+  outside.plug_into(rt);
+  unsigned ran = 0;
+  std::thread world{[&] {
+    for (unsigned n = 0; n < 100; ++n) {
+      if (n % 10 == 0) (void)seated(rt);
+      rt.post([&] {
+        if (++ran == 100) rt.stop();
+      });
+    }
+  }};
+  EXPECT_EQ(rt.run(), 0);
+  world.join();
+  EXPECT_EQ(ran, 100u);
+}
+
+INSTANTIATE_TEST_SUITE_P(workers, a_policy_with_a_polling_event, testing::ValuesIn(test::worker_counts()),
+                         test::worker_name);
 INSTANTIATE_TEST_SUITE_P(workers, a_second_policy, testing::ValuesIn(test::worker_counts()), test::worker_name);
 
 }  // namespace

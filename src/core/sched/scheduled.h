@@ -26,6 +26,7 @@ class scheduled final : public scheduler {
   void place(strand_state& s, unsigned worker_index) noexcept override { policy_.place(s, worker_index); }
   work_seen sources(const worker& w) noexcept override { return policy_.sources(w); }
   void cover(worker& w) noexcept override { policy_.cover(w); }
+  bool polls_at_rest(const worker& w) const noexcept override { return policy_.polls_at_rest(w); }
   bool any_left() noexcept override { return policy_.any_left(); }
   std::size_t waiting(unsigned worker_index) const noexcept override { return policy_.waiting(worker_index); }
   std::size_t drop_all() noexcept override { return policy_.drop_all(); }
@@ -35,7 +36,7 @@ class scheduled final : public scheduler {
     while (!life.leaving(w)) {
       if (policy_.turn(w)) continue;
       life.begin_search(w);
-      if (!policy_.search(w) && !life.leaving(w)) life.rest(w);
+      if (!policy_.search(w) && !life.leaving(w)) life.rest(w, policy_.polls_at_rest(w));
     }
     life.begin_search(w);
   }

@@ -26,7 +26,8 @@
 namespace tartan::test {
 
 /// Worker 0 runs everything, one event at a time; the others only sleep. Of the colors that have events, the one with the highest
-/// priority goes first, then the oldest. It polls after each third event, and when it has nothing to do.
+/// priority goes first, then the oldest. It polls after each third event, and when it has nothing to do; or, if the test says so, another
+/// one does, in its sleep only.
 class serial_policy {
  public:
   static constexpr int events_between_polls = 3;
@@ -43,6 +44,8 @@ class serial_policy {
   // What it saw. Threads: while no worker runs.
   std::vector<sight> seen;
   std::string steps;  ///< e: an event has run, p: polled
+  /// Who takes readiness in its sleep. Threads: set before the first run.
+  unsigned poller = 0;
   /// Whether the poller is polled because this policy says so, now.
   std::atomic<bool> polls{false};
 
@@ -84,7 +87,7 @@ class serial_policy {
 
   bool turn(detail::worker& w) {
     if (w.index != 0) return false;
-    if (since_poll_ == events_between_polls) (void)poll(w);
+    if (since_poll_ == events_between_polls && poller == 0) (void)poll(w);
     const pending next = take();
     if (next.what == nullptr) return false;
     rt_.life().found_work(w);
@@ -93,7 +96,7 @@ class serial_policy {
     return true;
   }
   bool search(detail::worker& w) {
-    if (w.index == 0) return poll(w) || waiting(0) != 0;
+    if (w.index == 0) return (poller == 0 && poll(w)) || waiting(0) != 0;
     // Whoever rests last may be the one who is awake for the next timer; but only worker 0 looks at timers.
     if (const detail::clockwork* const timers = rt_.timers(); timers != nullptr && timers->next_ns() < rt_.now_ns()) rt_.life().summon(0, &w);
     return false;
@@ -104,6 +107,7 @@ class serial_policy {
   [[nodiscard]] detail::work_seen sources(const detail::worker& w) noexcept {
     return w.index == 0 && waiting(0) != 0 ? detail::work_seen::found : detail::work_seen::none;
   }
+  [[nodiscard]] bool polls_at_rest(const detail::worker& w) const noexcept { return w.index == poller; }
   [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept {
     const std::lock_guard hold{lock_};
     return worker_index == 0 ? queue_.size() : 0;
@@ -119,14 +123,39 @@ class serial_policy {
     return dropped;
   }
 
- private:
-  static constexpr std::uint64_t strand_bit = std::uint64_t{1} << 63;
-
+ protected:
   struct pending {
     color where;
     detail::event* what = nullptr;
     detail::handler_hints hints;
   };
+
+  /// The event itself, with what a worker shows of it.
+  void run_event(detail::worker& w, const pending& next) {
+    const bool pooled = next.what->ops->pooled;
+    w.running = next.where;
+    w.site = next.what->site;
+    w.inline_left = detail::lifecycle::inline_completions;
+    w.in_event = true;
+    try {
+      next.what->ops->run(*next.what);
+    } catch (...) {
+      rt_.escaped(w.running, w.site);
+    }
+    w.in_event = false;
+    w.running = color{};
+    if (pooled) detail::free_event(rt_, *next.what);
+    w.events.add();
+    w.turns.add();
+  }
+
+  detail::runtime_state& rt_;
+  mutable std::mutex lock_;  ///< guards queue_, seen and last_strand_
+  std::deque<pending> queue_;
+
+ private:
+  static constexpr std::uint64_t strand_bit = std::uint64_t{1} << 63;
+
   /// In a line of the pool, behind what the pool uses itself, so that runtime_of finds the runtime.
   struct strand_line {
     detail::free_line of_the_pool;
@@ -164,29 +193,12 @@ class serial_policy {
   }
 
   void run(detail::worker& w, const pending& next) {
-    const bool pooled = next.what->ops->pooled;
-    w.running = next.where;
-    w.site = next.what->site;
-    w.inline_left = detail::lifecycle::inline_completions;
-    w.in_event = true;
-    try {
-      next.what->ops->run(*next.what);
-    } catch (...) {
-      rt_.escaped(w.running, w.site);
-    }
-    w.in_event = false;
-    w.running = color{};
-    if (pooled) detail::free_event(rt_, *next.what);
-    w.events.add();
-    w.turns.add();
+    run_event(w, next);
     ++since_poll_;
     steps += 'e';
   }
 
-  detail::runtime_state& rt_;
   detail::line_pool strands_;
-  mutable std::mutex lock_;  ///< guards queue_, seen and last_strand_
-  std::deque<pending> queue_;
   std::uint64_t last_strand_ = 0;
   int since_poll_ = 0;  ///< worker 0's
 };

@@ -16,7 +16,7 @@ namespace {
 template <class Stream>
 class connection {
  public:
-  explicit connection(Stream stream) : stream_{std::move(stream)} {}
+  connection(Stream stream, bench::tartan_sockets::presence here) : here_{std::move(here)}, stream_{std::move(stream)} {}
 
   static void read(std::unique_ptr<connection> self) {
     connection& on = *self;
@@ -33,6 +33,7 @@ class connection {
     });
   }
 
+  bench::tartan_sockets::presence here_;
   Stream stream_;
   std::array<std::byte, bench::read_buffer_bytes> buffer_;
 };
@@ -42,9 +43,9 @@ class tartan_callback : public bench::tartan_sockets {
   using tartan_sockets::tartan_sockets;
 
   void echo(bench::transport over, const std::vector<int>& sockets) {
-    run(over == bench::transport::tcp, sockets, [](auto stream) {
+    run(over == bench::transport::tcp, sockets, [](auto stream, presence here) {
       using served = connection<decltype(stream)>;
-      served::read(std::make_unique<served>(std::move(stream)));
+      served::read(std::make_unique<served>(std::move(stream), std::move(here)));
     });
   }
 };

@@ -13,7 +13,7 @@
 namespace {
 
 template <class Stream>
-tartan::task<> serve(Stream peer) {
+tartan::task<> serve(Stream peer, bench::tartan_sockets::presence /*here*/) {
   std::array<std::byte, bench::read_buffer_bytes> buffer;
   while (const auto got = co_await peer.read_some(buffer)) {
     if (!co_await peer.write(std::span<const std::byte>{buffer}.first(*got))) co_return;
@@ -25,8 +25,8 @@ class tartan_coroutine : public bench::tartan_sockets {
   using tartan_sockets::tartan_sockets;
 
   void echo(bench::transport over, const std::vector<int>& sockets) {
-    run(over == bench::transport::tcp, sockets, [](auto stream) {
-      tartan::spawn_in(stream.color(), serve<decltype(stream)>, std::move(stream));
+    run(over == bench::transport::tcp, sockets, [](auto stream, presence here) {
+      tartan::spawn_in(stream.color(), serve<decltype(stream)>, std::move(stream), std::move(here));
     });
   }
 };

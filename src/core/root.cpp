@@ -103,6 +103,11 @@ void root::finish() noexcept {
 }
 
 bool root::join(chain& joiner) noexcept {
+  // Nothing would keep the joiner's runtime until the end that is told to it.
+  if (&joiner.runtime() != &runtime()) {
+    fatal({"a coroutine of another runtime was joined, in ", color_text(joiner.where(), joiner.runtime().name_of(joiner.where())),
+           ", by one that was spawned at ", place(joiner.site()), "; it was spawned at ", place(site())});
+  }
   switch (word_in(join_).join(joiner)) {
     case word::join_result::waits: return false;
     case word::join_result::has_ended: return true;

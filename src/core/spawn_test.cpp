@@ -8,6 +8,7 @@
 #include <string>
 #include <tartan/core/on.h>
 #include <tartan/core/post.h>
+#include <tartan/core/semaphore.h>
 #include <tartan/core/stop_token.h>
 #include <tartan/core/yield.h>
 #include <thread>
@@ -353,6 +354,29 @@ TEST(a_join_handle_used_wrongly, ends_the_program) {
         });
       },
       "a runtime was destroyed before 1 coroutines, or handles of coroutines, that belong to it");
+}
+
+// The end is told to the joiner, whose runtime may be gone by then.
+TEST(a_join_handle_used_wrongly, ends_the_program_too_if_the_joiner_belongs_to_another_runtime) {
+  const auto joined_from_elsewhere = [](bool ended) {
+    options settings;
+    settings.workers = 1;
+    runtime one{settings};
+    runtime other{settings};
+    semaphore never{0};
+    auto handle = spawn(one, [&]() -> task<> {
+      if (!ended) (void)co_await never.acquire();
+    });
+    one.run_until_idle();
+    other.name(color{3}, "elsewhere");
+    spawn_in(other, color{3}, [&]() -> task<> { co_await handle.join(); });
+    other.run_until_idle();
+  };
+  const char* const message =
+      "tartan: a coroutine of another runtime was joined, in color 3 \"elsewhere\", by one that was spawned at .*spawn_test.*; it was "
+      "spawned at .*spawn_test";
+  EXPECT_DEATH(joined_from_elsewhere(false), message);
+  EXPECT_DEATH(joined_from_elsewhere(true), message);
 }
 
 /// Their memory is not of the runtime's pool.

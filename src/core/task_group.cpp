@@ -38,6 +38,10 @@ void group_state::abandon() noexcept {
 }
 
 bool group_state::join(chain& joiner) noexcept {
+  if (&joiner.runtime() != &rt_) {  // as root::join
+    fatal({"a task group of another runtime was joined, in ", color_text(joiner.where(), joiner.runtime().name_of(joiner.where())),
+           ", by a coroutine that was spawned at ", place(joiner.site()), "; it was made at ", place(site_)});
+  }
   return members_.with_size([&](std::size_t size) {
     if (size != 0 && joiner_ != nullptr) fatal({"a task group is joined by two coroutines at once; it was made at ", place(site_)});
     if (size != 0) joiner_ = &joiner;

@@ -243,5 +243,21 @@ TEST(a_task_group_that_is_not_joined, ends_the_program) {
       "a task group that was made at .*task_group_test.* was destroyed with 1 coroutines in it; co_await its join");
 }
 
+TEST(a_task_group_that_is_joined_from_another_runtime, ends_the_program) {
+  EXPECT_DEATH(
+      {
+        options with;
+        with.workers = 1;
+        runtime one{with};
+        runtime other{with};
+        task_group group{one};
+        group.spawn([]() -> task<> { co_return; });
+        spawn_in(other, color{3}, [&]() -> task<> { co_await group.join(); });
+        other.run_until_idle();
+      },
+      "a task group of another runtime was joined, in color 3, by a coroutine that was spawned at .*task_group_test.*; it was made at "
+      ".*task_group_test");
+}
+
 }  // namespace
 }  // namespace tartan

@@ -67,7 +67,7 @@ class join_handle {
   /// `co_await handle.join()`: waits until it has ended; gives its result or throws its exception, in the joiner's color.
   ///
   /// If the joiner is asked to cancel, so is the coroutine; the wait goes on until it has ended.
-  /// Errors: an empty handle, or joining twice, ends the program.
+  /// Errors: an empty handle, joining twice, or from a coroutine of another runtime, ends the program.
   [[nodiscard]] auto join(std::source_location site = std::source_location::current()) {
     if (root_ == nullptr) detail::empty_handle(site);
     root_->keep();

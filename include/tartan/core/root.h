@@ -36,7 +36,7 @@ class root : public chain, public pooled {
   void keep() noexcept;
   void let_go() noexcept;
 
-  /// True: has ended already, take the outcome. False: `joiner` will be completed. Joining twice ends the program.
+  /// True: has ended already, take the outcome. False: `joiner` will be completed. Joining twice, or from another runtime, ends the program.
   [[nodiscard]] bool join(chain& joiner) noexcept;
 
   /// The handle is gone: reports an exception that nobody has asked for, now or when it ends. Releases the handle's reference.

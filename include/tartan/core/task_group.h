@@ -94,7 +94,7 @@ class task_group {
   /// group may be used again, unless it was canceled.
   ///
   /// If the joiner is asked to cancel, so are they; the wait goes on until they have ended.
-  /// Errors: two joiners at once end the program.
+  /// Errors: two joiners at once, or one of another runtime, end the program.
   [[nodiscard]] auto join() noexcept { return detail::group_join_operation{*state_}; }
 
  private:

@@ -182,6 +182,22 @@ TEST_P(a_batch, may_be_filled_and_posted_by_foreign_threads) {
   for (const unsigned long each : sums) EXPECT_EQ(each, 10ul * posters * test::rounds(50));
 }
 
+TEST(a_batch_of_another_runtime, ends_the_program) {
+  const auto posted_elsewhere = [](unsigned events) {
+    options with;
+    with.workers = 1;
+    runtime one{with};
+    runtime other{with};
+    event_batch batch{one};
+    for (unsigned n = 0; n < events; ++n) batch.add(color{1}, [] {});
+    other.post(std::move(batch));
+  };
+  const char* const message =
+      "tartan: an event_batch was posted to another runtime than the one that it was made for, at .*event_batch_test.cpp:[0-9]+";
+  EXPECT_DEATH(posted_elsewhere(10), message);
+  EXPECT_DEATH(posted_elsewhere(0), message);
+}
+
 INSTANTIATE_TEST_SUITE_P(workers, a_batch, testing::ValuesIn(test::worker_counts()), test::worker_name);
 
 }  // namespace

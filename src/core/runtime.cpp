@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "core/fatal.h"
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
@@ -61,7 +62,11 @@ std::chrono::steady_clock::time_point runtime::now() const noexcept {
   return std::chrono::steady_clock::time_point{std::chrono::nanoseconds{static_cast<std::int64_t>(state_->now_ns())}};
 }
 
-bool runtime::post(event_batch&& batch) {
+bool runtime::post(event_batch&& batch, std::source_location site) {
+  // The memory of its events would flow back into the wrong pool.
+  if (batch.state_ != state_.get()) {
+    detail::fatal({"an event_batch was posted to another runtime than the one that it was made for, at ", detail::place(site)});
+  }
   if (!state_->post_all(batch.items_)) {
     batch.clear();
     return false;

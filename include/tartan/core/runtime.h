@@ -81,8 +81,10 @@ class runtime {
   template <class F, class... Args>
   auto spawn_in(detail::placed_color c, F&& f, Args&&... args);
 
-  /// Posts everything in the batch, in its order. Errors: as post, for all of it.
-  bool post(event_batch&& batch);
+  /// Posts everything in the batch, in its order.
+  ///
+  /// Errors: as post, for all of it; a batch that was made for another runtime ends the program.
+  bool post(event_batch&& batch, std::source_location site = std::source_location::current());
 
   /// Runs events, as worker 0, until stop(); then gives what is left `options.drain_within` and destroys the rest.
   ///

@@ -103,8 +103,7 @@ result<slot_key> io_service::open(int descriptor, color where, std::optional<str
   if (slot == nullptr) return std::make_error_code(std::errc::not_enough_memory);
   const slot_key key{slot, slot->generation()};
   slot->open(descriptor, where, std::move(own), std::move(more), closes_at_stop);
-  const std::uint64_t mark = (std::uint64_t{key.generation} << 32) | slot->index();
-  if (const int error = system_.watch(descriptor, mark); error < 0) {
+  if (const int error = system_.watch(descriptor, mark_of(*slot)); error < 0) {
     static_cast<void>(slot->shut());
     return system_error(error);
   }

@@ -56,6 +56,11 @@ class io_service : public descriptors, public readiness_ledger {
   /// A listener that found no descriptors or no memory is tried again when a descriptor is closed.
   void retry_after_close(slot_key key) noexcept;
 
+  /// What the system is told to name the slot by, as it is open now.
+  [[nodiscard]] static std::uint64_t mark_of(const io_slot& slot) noexcept {
+    return (std::uint64_t{slot.generation()} << 32) | slot.index();
+  }
+
   /// A closed slot whose event is not on its way.
   void recycle(io_slot& slot) noexcept;
 

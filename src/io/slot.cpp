@@ -57,6 +57,7 @@ void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std
   armed_[0] = armed_[1] = false;
   hung_up_ = false;
   closes_at_stop_ = closes_at_stop;
+  output_watched_ = false;
 }
 
 void io_slot::post_event() noexcept { static_cast<void>(submit_completion(service_.runtime(), where_, event_)); }
@@ -117,8 +118,21 @@ void io_slot::go_on() noexcept {
   if (word_.claim_event()) post_event();
 }
 
+/// Most descriptors never wait for room; but a Unix socket's peer makes an edge of output with every message that it reads.
+int io_slot::watch_output() noexcept {
+  if (output_watched_) return 0;
+  output_watched_ = true;
+  return service_.system().watch_output(descriptor_, service_.mark_of(*this));
+}
+
 bool io_slot::wait(io_wait& op) noexcept {
   const unsigned n = index_of(op.way_);
+  // Before it is armed: the edge that comes at once, if there is room by now, is seen then at the latest (no-edge-lost).
+  if (const int error = op.way_ == flow::out ? watch_output() : 0; error < 0) {
+    output_watched_ = false;
+    op.error_ = system_error(error);
+    return false;
+  }
   line& waiting = lines_[n];
   while (!armed_[n]) {
     const std::uint32_t missed = word_.arm(op.way_);

@@ -96,6 +96,7 @@ class alignas(64) io_slot {
   void note(std::uint32_t bits) noexcept;
   struct finished;
   void run_line(flow way, finished& done);
+  [[nodiscard]] int watch_output() noexcept;
 
   readiness<real_memory> word_;
   io_service& service_;
@@ -105,6 +106,7 @@ class alignas(64) io_slot {
   bool armed_[2] = {false, false};  ///< an edge in this direction posts the event
   bool hung_up_ = false;
   bool closes_at_stop_ = false;
+  bool output_watched_ = false;
   line lines_[2];
   color where_{};
   std::optional<strand> own_;

@@ -169,9 +169,16 @@ bool epoll_source::took_call(unsigned worker) noexcept {
 
 int epoll_source::watch(int descriptor, std::uint64_t mark) noexcept {
   epoll_event edges{};
-  edges.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  edges.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
   edges.data.u64 = mark;
   return calls_.control(epoll_, EPOLL_CTL_ADD, descriptor, &edges) < 0 ? -errno : 0;
+}
+
+int epoll_source::watch_output(int descriptor, std::uint64_t mark) noexcept {
+  epoll_event edges{};
+  edges.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  edges.data.u64 = mark;
+  return calls_.control(epoll_, EPOLL_CTL_MOD, descriptor, &edges) < 0 ? -errno : 0;
 }
 
 void epoll_source::forget(int descriptor) noexcept {

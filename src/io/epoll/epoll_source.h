@@ -43,6 +43,7 @@ class epoll_source final : public readiness_source {
   void report_to(readiness_ledger& ledger) noexcept { ledger_ = &ledger; }
   /// Gives -errno.
   [[nodiscard]] int watch(int descriptor, std::uint64_t mark) noexcept;
+  [[nodiscard]] int watch_output(int descriptor, std::uint64_t mark) noexcept;
   void forget(int descriptor) noexcept;
 
   [[nodiscard]] ended_by wait(unsigned worker, std::uint64_t at_most_ns) noexcept override;

@@ -32,11 +32,13 @@ struct notebook final : readiness_ledger {
   bool ready(std::uint64_t mark, std::uint32_t bits) noexcept override {
     const std::lock_guard hold{lock};
     if ((bits & word::in) != 0) ++in[mark];
+    if ((bits & word::out) != 0) ++out[mark];
     if ((bits & word::hung_up) != 0) ++hung_up[mark];
     return true;
   }
   std::mutex lock;
   std::map<std::uint64_t, int> in;
+  std::map<std::uint64_t, int> out;
   std::map<std::uint64_t, int> hung_up;
 };
 
@@ -82,6 +84,30 @@ TEST(epoll_source, brings_each_edge_once_to_somebody) {
   source.forget(a.ends[0]);
   a.send();
   EXPECT_FALSE(source.harvest(0));
+}
+
+// The peer of a Unix socket makes room with everything that it reads.
+TEST(epoll_source, brings_edges_of_output_only_when_they_are_asked_for_and_one_at_once) {
+  notebook book;
+  epoll_source source{1};
+  source.report_to(book);
+  const wire a;
+  char byte = 0;
+  const auto make_room = [&] {
+    EXPECT_EQ(::write(a.ends[0], "x", 1), 1);
+    EXPECT_EQ(::read(a.ends[1], &byte, 1), 1);
+  };
+  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  make_room();
+  EXPECT_FALSE(source.harvest(0));
+  ASSERT_EQ(source.watch_output(a.ends[0], 7), 0);
+  EXPECT_TRUE(source.harvest(0));
+  EXPECT_EQ(book.out[7], 1);
+  make_room();
+  EXPECT_TRUE(source.harvest(0));
+  EXPECT_EQ(book.out[7], 2);
+  EXPECT_EQ(book.in[7], 0);
+  EXPECT_EQ(source.watch_output(-1, 7), -EBADF);
 }
 
 TEST(epoll_source, brings_more_edges_than_fit_into_one_look) {

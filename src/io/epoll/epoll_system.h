@@ -41,6 +41,7 @@ class epoll_system final : public io_system {
   int unblock(int descriptor) noexcept override;
   void close(int descriptor) noexcept override;
   int watch(int descriptor, std::uint64_t mark) noexcept override { return source_.watch(descriptor, mark); }
+  int watch_output(int descriptor, std::uint64_t mark) noexcept override { return source_.watch_output(descriptor, mark); }
   void forget(int descriptor) noexcept override { source_.forget(descriptor); }
 
  private:

@@ -19,7 +19,7 @@
 namespace tartan::test {
 
 /// More than any buffers hold.
-inline constexpr std::size_t much = 3 << 20;
+inline constexpr std::size_t much = 512 * 1024;
 
 /// What is sent: no two neighbors are alike.
 inline std::string much_text(std::size_t size = much) {

@@ -1,0 +1,240 @@
+#include <tartan/io/tcp.h>
+
+#include <gtest/gtest.h>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <tartan/core/post.h>
+#include <tartan/core/yield.h>
+#include <tartan/time/with_timeout.h>
+#include <utility>
+#include <vector>
+
+#include "io/connection.h"
+
+namespace tartan {
+namespace {
+
+using namespace std::chrono_literals;
+using test::door;
+using test::here_color;
+
+class tcp_listeners : public test::with_objects_on_either {
+ protected:
+  std::unique_ptr<door> make(const tcp::listen_options& with = {.color = here_color}) {
+    return std::unique_ptr<door>{new door{tcp::listen(rt(), "127.0.0.1:0", with)}};
+  }
+};
+INSTANTIATE_TEST_SUITE_P(on, tcp_listeners, testing::ValuesIn(test::both_machines()), test::place_name);
+
+TEST_P(tcp_listeners, end_an_accept_in_every_way) {
+  ends_in_every_way(test::operation_under_test{[this] { return make(); }, [](door& d) { return d.at.accept(here_color); },
+                                               [](door& d, auto f) { d.at.accept(here_color, std::move(f)); },
+                                               [](door& d) { d.knock(); }});
+}
+
+TEST_P(tcp_listeners, give_each_connection_a_color_of_its_own_or_the_one_that_is_wanted) {
+  in_color([&]() -> task<> {
+    const auto d = make();
+    for (int n = 0; n < 3; ++n) d->knock();
+    const auto one = co_await d->at.accept();
+    const auto other = co_await d->at.accept();
+    EXPECT_NE(one->color(), other->color());
+    EXPECT_NE(one->color(), here_color);
+    const auto wanted = co_await d->at.accept(color{99});
+    EXPECT_EQ(wanted->color(), color{99});
+  });
+}
+
+/// Connects so often at once, and accepts all.
+class bursts : public tcp_listeners {
+ protected:
+  static constexpr std::size_t peers = 1000;
+
+  void burst(unsigned batch) {
+    std::deque<tcp::stream> accepted;
+    std::deque<tcp::stream> connected;
+    in_color([&]() -> task<> {
+      auto d = make({.batch = batch, .color = here_color});
+      const address at = *d->at.local_address();
+      for (std::size_t n = 0; n < peers; ++n) {
+        tcp::connect(at, [&](result<tcp::stream> made) {
+          EXPECT_TRUE(made) << made.error().message();
+          if (made) connected.push_back(std::move(*made));
+        });
+      }
+      while (accepted.size() < peers) {
+        auto got = co_await d->at.accept(here_color);
+        EXPECT_TRUE(got) << got.error().message();
+        if (!got) break;
+        accepted.push_back(std::move(*got));
+      }
+      co_await until([&] { return connected.size() == peers; });
+      // Each of them is one of those.
+      std::vector<bool> seen(65'536);
+      for (const tcp::stream& each : accepted) seen[each.peer_address()->port()] = true;
+      for (const tcp::stream& each : connected) EXPECT_TRUE(seen[each.local_address()->port()]);
+      accepted.clear();
+      connected.clear();
+    });
+  }
+};
+INSTANTIATE_TEST_SUITE_P(on, bursts, testing::ValuesIn(test::both_machines()), test::place_name);
+
+TEST_P(bursts, are_accepted_completely) { burst(tcp::listen_options{}.batch); }
+TEST_P(bursts, are_accepted_completely_one_at_a_time) { burst(1); }
+
+/// Connections that wait in a listener of the kernel's.
+std::uint32_t waiting_at(const tcp::listener& at) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  EXPECT_EQ(::getsockopt(at.native_handle(), IPPROTO_TCP, TCP_INFO, &info, &size), 0);
+  return info.tcpi_unacked;
+}
+
+class tcp_listeners_of_the_kernel : public test::with_objects {
+ protected:
+  /// The most connections, of 20 that wait, that are accepted before another event of that color runs.
+  std::size_t most_in_one_turn(unsigned batch) {
+    std::size_t most = 0;
+    in_color([&]() -> task<> {
+      door d{tcp::listen(rt(), "127.0.0.1:0", {.batch = batch, .color = here_color})};
+      std::size_t accepted = 0;
+      std::deque<tcp::stream> held;
+      tcp::listener& at = d.at;
+      for (int n = 0; n < 20; ++n) {
+        at.accept(here_color, [&](result<tcp::stream> got) {
+          held.push_back(std::move(*got));
+          ++accepted;
+        });
+      }
+      for (int n = 0; n < 20; ++n) tcp::connect(*at.local_address(), [&](result<tcp::stream> made) { held.push_back(std::move(*made)); });
+      test::spin_until([&] { return waiting_at(at) == 20; });
+      for (std::size_t before = 0; held.size() < 40; before = accepted) {
+        co_await yield();
+        most = std::max(most, accepted - before);
+      }
+    });
+    return most;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(on, tcp_listeners_of_the_kernel, testing::ValuesIn(test::worker_counts()), test::worker_name);
+
+TEST_P(tcp_listeners_of_the_kernel, accept_no_more_in_one_event_than_their_batch) {
+  EXPECT_EQ(most_in_one_turn(1), 1u);
+  EXPECT_EQ(most_in_one_turn(16), 16u);
+  EXPECT_EQ(most_in_one_turn(64), 20u);
+}
+
+TEST_P(tcp_listeners, share_a_port_if_they_both_want_it_and_refuse_it_else) {
+  const tcp::listener one = tcp::listen(rt(), "127.0.0.1:0", {.reuse_port = true});
+  EXPECT_TRUE(tcp::try_listen(rt(), *one.local_address(), {.reuse_port = true}));
+  EXPECT_EQ(tcp::try_listen(rt(), *one.local_address()).error(), std::errc::address_in_use);
+  EXPECT_THROW(static_cast<void>(tcp::listen(rt(), *one.local_address())), std::system_error);
+  EXPECT_THROW(static_cast<void>(tcp::listen(rt(), "nonsense")), std::invalid_argument);
+}
+
+/// What connects.
+class connecting : public tcp_listeners {
+ protected:
+  /// A listener that takes nobody more: who comes now waits.
+  task<std::unique_ptr<door>> make_full() {
+    auto d = make({.backlog = 1, .color = here_color});
+    // The kernel takes one more than it was asked to.
+    const std::size_t begun = simulated() ? 1 : 2;
+    for (std::size_t n = 0; n < begun; ++n) {
+      auto made = co_await tcp::connect(*d->at.local_address());
+      EXPECT_TRUE(made) << made.error().message();
+      if (made) inside_.push_back(std::move(*made));
+    }
+    if (!simulated()) test::spin_until([&] { return waiting_at(d->at) == begun; });
+    co_return d;
+  }
+  void TearDown() override {
+    inside_.clear();
+    tcp_listeners::TearDown();
+  }
+  std::deque<tcp::stream> inside_;
+};
+INSTANTIATE_TEST_SUITE_P(on, connecting, testing::ValuesIn(test::both_machines()), test::place_name);
+
+TEST_P(connecting, ends_when_somebody_is_there) {
+  in_color([&]() -> task<> {
+    const auto d = make();
+    const auto made = co_await tcp::connect(*d->at.local_address());
+    EXPECT_TRUE(made) << made.error().message();
+    EXPECT_EQ(made->color(), here_color);
+    EXPECT_EQ(*made->peer_address(), *d->at.local_address());
+    bool called = false;
+    tcp::connect(*d->at.local_address(), [&](result<tcp::stream> other) {
+      EXPECT_TRUE(other);
+      called = true;
+    });
+    EXPECT_FALSE(called) << "called back inside the call";
+    co_await until([&] { return called; });
+  });
+}
+
+TEST_P(connecting, fails_when_nobody_is_there) {
+  in_color([&]() -> task<> {
+    auto d = make();
+    const address at = *d->at.local_address();
+    d->close();
+    EXPECT_EQ((co_await tcp::connect(at)).error(), std::errc::connection_refused);
+    bool called = false;
+    tcp::connect(at, [&](const result<tcp::stream>& made) {
+      EXPECT_EQ(made.error(), std::errc::connection_refused);
+      called = true;
+    });
+    co_await until([&] { return called; });
+    EXPECT_EQ((co_await tcp::connect(address{})).error(), std::errc::address_family_not_supported) << "nowhere";
+  });
+}
+
+TEST_P(connecting, ends_later_canceled_or_timed_out_while_it_waits) {
+  in_color([&]() -> task<> {
+    const auto d = co_await make_full();
+    const address at = *d->at.local_address();
+    auto canceled = spawn_in(here_color, [&]() -> task<> { EXPECT_EQ((co_await tcp::connect(at)).error(), errc::canceled); });
+    co_await tartan::yield();
+    canceled.cancel();
+    co_await canceled.join();
+    EXPECT_EQ((co_await with_timeout(1ms, tcp::connect(at))).error(), errc::timed_out);
+    inside_.clear();
+  });
+}
+
+TEST_P(connecting, ends_as_canceled_after_stop) {
+  int ended = 0;
+  spawn_in(rt(), here_color, [&]() -> task<> {
+    const auto d = co_await make_full();
+    const address at = *d->at.local_address();
+    tcp::connect(at, [&](const result<tcp::stream>& made) {
+      EXPECT_EQ(made.error(), errc::canceled);
+      ++ended;
+    });
+    post(here_color, [&] { rt().stop(); });
+    EXPECT_EQ((co_await tcp::connect(at)).error(), errc::canceled);
+    EXPECT_EQ((co_await tcp::connect(at)).error(), errc::canceled) << "is not waited for";
+    ended += 2;
+    while (ended < 3) co_await tartan::yield();
+    inside_.clear();
+  }).detach();
+  EXPECT_EQ(rt().run(), 0);
+  EXPECT_EQ(ended, 3);
+  end_runtime();
+}
+
+}  // namespace
+}  // namespace tartan

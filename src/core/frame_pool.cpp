@@ -95,14 +95,14 @@ std::size_t frame_pool::class_of(std::size_t bytes) noexcept {
   return 8 + (octave - 1) * 4 + (bytes - (std::size_t{256} << octave) + step - 1) / step - 1;
 }
 
-std::size_t frame_pool::bytes_of(std::size_t size_class) noexcept {
-  if (size_class < 8) return (size_class + 1) * 64;
-  const std::size_t octave = (size_class - 8) / 4 + 1;
-  return (std::size_t{256} << octave) + ((size_class - 8) % 4 + 1) * (std::size_t{64} << octave);
-}
-
 std::uint32_t frame_pool::group_of(std::size_t size_class) noexcept {
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>(32'768 / bytes_of(size_class), 8, 64));
+  // A table, for it is asked whenever a frame ends, and a division takes as long as all the rest of that.
+  static constexpr auto all = [] {
+    std::array<std::uint32_t, classes> sizes{};
+    for (std::size_t n = 0; n < classes; ++n) sizes[n] = static_cast<std::uint32_t>(std::clamp<std::size_t>(32'768 / bytes_of(n), 8, 64));
+    return sizes;
+  }();
+  return all[size_class];
 }
 
 frame_pool::frame_pool(runtime_state& rt) : rt_{rt}, caches_{std::make_unique<cache[]>(rt.workers())} {}

@@ -36,7 +36,11 @@ class frame_pool {
 
   static constexpr std::size_t classes = 24;
   [[nodiscard]] static std::size_t class_of(std::size_t bytes) noexcept;
-  [[nodiscard]] static std::size_t bytes_of(std::size_t size_class) noexcept;
+  [[nodiscard]] static constexpr std::size_t bytes_of(std::size_t size_class) noexcept {
+    if (size_class < 8) return (size_class + 1) * 64;
+    const std::size_t octave = (size_class - 8) / 4 + 1;
+    return (std::size_t{256} << octave) + ((size_class - 8) % 4 + 1) * (std::size_t{64} << octave);
+  }
   /// Blocks that flow together: about 64, fewer of the large ones.
   [[nodiscard]] static std::uint32_t group_of(std::size_t size_class) noexcept;
 

@@ -314,7 +314,9 @@ TEST_P(between_runs, what_the_first_hook_throws_reaches_the_caller_and_the_next_
   with.on_worker_start = [&](unsigned n) {
     if (n == 0 && ++calls == 1) throw std::runtime_error{"not yet"};
   };
-  with.on_worker_stop = [&](unsigned n) { stops += n == 0; };
+  with.on_worker_stop = [&](unsigned n) {
+    if (n == 0) ++stops;
+  };
   {
     runtime rt{with};
     EXPECT_THROW(rt.run_until_idle(), std::runtime_error);

@@ -69,6 +69,9 @@ class watched_poller final : public detail::poller {
     return real_.sleep(worker, token, limit);
   }
   void wake(unsigned worker, detail::wake_token& token) noexcept override { real_.wake(worker, token); }
+  void deliver(unsigned worker) noexcept override {
+    if (worker != 0) unasked.fetch_add(1);
+  }
   bool harvest(unsigned worker) noexcept override {
     harvests.fetch_add(1);
     if (worker != 0 || !policy->polls) unasked.fetch_add(1);
@@ -85,6 +88,15 @@ class watched_poller final : public detail::poller {
  private:
   detail::futex_poller real_;
 };
+
+/// Ends the sleeps of all workers but 0 and waits until they sleep again.
+void disturb_sleepers(detail::lifecycle& life) {
+  for (unsigned n = 1; n < life.size(); ++n) {
+    test::spin_until([&] { return life.sleepers().is_asleep(n); });
+    life.wake(n, nullptr);
+    test::spin_until([&] { return life.sleepers().is_asleep(n); });
+  }
+}
 
 class a_second_policy : public test::with_a_serial_policy {};
 
@@ -146,6 +158,7 @@ TEST_P(a_second_policy, decides_who_polls_and_when) {
     rt.post([&, n] {
       ran.push_back(n);
       if (n == 4) polled.ready = &io;
+      if (n == 5) disturb_sleepers(rt.state().life());
     });
   }
   rt.run_until_idle();

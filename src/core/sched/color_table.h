@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "core/memory.h"
+#include "core/zero_pages.h"
 
 namespace tartan::detail {
 
@@ -23,11 +24,20 @@ class color_table {
   using bucket = typename Memory::template atomic<std::uintptr_t>;
 
  public:
-  color_table() : segments_{} { segments_[0] = make_segment(FirstBuckets); }
+  color_table() : segments_{} {
+    segments_[0] = make_segment(FirstBuckets);
+    if (segments_[0] == nullptr) throw std::bad_alloc{};
+  }
   color_table(const color_table&) = delete;
   color_table& operator=(const color_table&) = delete;
   ~color_table() {
-    for (bucket* segment : segments_) delete[] segment;
+    for (std::size_t n = 0; n < segment_count; ++n) {
+      if (is_mapped(buckets_in(n))) {
+        unmap_zero_pages(segments_[n], buckets_in(n) * sizeof(bucket));
+      } else {
+        delete[] segments_[n];
+      }
+    }
   }
 
   /// A bucket that is locked. What is done in one hold is one step for everybody else.
@@ -81,9 +91,14 @@ class color_table {
 
   /// Adds one bucket, if nobody else is adding and memory allows. Threads: any, holding no bucket.
   void grow() noexcept {
+    grow([] {});
+  }
+  /// The same; calls `before` if this takes memory from the system, which may last.
+  template <class F>
+  void grow(F before) noexcept {
     if (growing_.exchange(true, std::memory_order_acquire)) return;  // pairs with the store below
     const std::size_t extent = extent_.load(std::memory_order_relaxed);
-    if (extent < most_buckets && ensure_segment(extent)) split(extent);
+    if (extent < most_buckets && ensure_segment(extent, before)) split(extent);
     growing_.store(false, std::memory_order_release);
   }
 
@@ -100,7 +115,20 @@ class color_table {
   static constexpr std::size_t segment_count = 40;
   static constexpr std::size_t most_buckets = FirstBuckets << (segment_count - 1);
 
-  static bucket* make_segment(std::size_t buckets) { return new bucket[buckets]{}; }
+  static constexpr std::size_t buckets_in(std::size_t segment) noexcept {
+    return segment == 0 ? FirstBuckets : FirstBuckets << (segment - 1);
+  }
+
+  /// Large segments are zero by themselves. Clearing half a table at once, with its page faults, would take a millisecond at a quarter
+  /// of a million colors, and 45 ms at four million, out of one post.
+  static constexpr std::size_t smallest_mapped_bytes = std::size_t{64} * 1024;
+  static constexpr bool is_mapped(std::size_t buckets) noexcept { return buckets * sizeof(bucket) >= smallest_mapped_bytes; }
+
+  /// Null: there is no memory.
+  static bucket* make_segment(std::size_t buckets) noexcept {
+    if (is_mapped(buckets)) return static_cast<bucket*>(map_zero_pages(buckets * sizeof(bucket)));
+    return new (std::nothrow) bucket[buckets]{};
+  }
 
   static std::size_t index_in(std::uint64_t hash, std::size_t extent) noexcept {
     const std::size_t half = std::bit_floor(extent);
@@ -147,11 +175,13 @@ class color_table {
     }
   }
 
-  bool ensure_segment(std::size_t index) noexcept {
+  template <class F>
+  bool ensure_segment(std::size_t index, F before) noexcept {
     if (index < FirstBuckets) return true;
     const auto segment = static_cast<std::size_t>(std::bit_width(index / FirstBuckets));
     if (segments_[segment] != nullptr) return true;
-    segments_[segment] = new (std::nothrow) bucket[FirstBuckets << (segment - 1)]{};
+    before();
+    segments_[segment] = make_segment(buckets_in(segment));
     return segments_[segment] != nullptr;
   }
 

@@ -27,7 +27,7 @@ struct stalled_handler {
   std::string name;  ///< of the color, if it has one
   std::source_location post_site;
   std::chrono::nanoseconds running_for{};
-  std::size_t colors_waiting = 0;  ///< runnable colors that the worker holds meanwhile
+  std::size_t colors_waiting = 0;  ///< colors that wait for the worker meanwhile; one posted to by others while it runs or waits counts once more
 };
 
 namespace detail {

@@ -154,7 +154,7 @@ void default_policy::place(strand_state& s, unsigned worker_index) noexcept {
   homes_[owner].lock.leave_as_thief();
 }
 
-std::size_t default_policy::waiting(unsigned worker_index) const noexcept { return homes_[worker_index].queue.size(); }
+std::size_t default_policy::waiting(unsigned worker_index) const noexcept { return homes_[worker_index].waiting(); }
 
 bool default_policy::any_left() noexcept {
   for (unsigned n = 0; n < workers_; ++n) {

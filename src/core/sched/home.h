@@ -50,6 +50,11 @@ struct alignas(128) home_of {
   typename Memory::template plain<bool> pinned_next;  ///< under lock: takes turns with the others
   alignas(64) incoming<Memory, color_queue> posted;
 
+  /// Color queues that wait here; a hint. One that was linked although it runs or waits already counts once more.
+  [[nodiscard]] std::size_t waiting() const noexcept {
+    return queue.size() + posted.size() + (pinned.load(std::memory_order_relaxed) != nullptr ? 1 : 0);
+  }
+
   /// Whether this worker has something to run; a hint for others, exact for who looks after a barrier.
   [[nodiscard]] bool has_work() const noexcept {
     return queue.size() != 0 || pinned.load(std::memory_order_relaxed) != nullptr || !posted.empty();
@@ -126,7 +131,7 @@ struct alignas(128) home_of {
   // Steps of this worker, each with one hold of the lock.
 
   /// Posts to a color queue that may be this worker's.
-  [[nodiscard]] appended post(color_queue& q, Node& e) noexcept {
+  [[nodiscard, gnu::always_inline]] appended post(color_queue& q, Node& e) noexcept {
     lock.enter();
     const appended outcome = append(q, e);
     lock.leave();
@@ -135,7 +140,7 @@ struct alignas(128) home_of {
 
   /// The same for a strand that may be gone: `generation` says which one was meant. Only its runner retires it, and if it is this
   /// worker's, that is us.
-  [[nodiscard]] appended post_if(std::uint64_t generation, color_queue& q, Node& e) noexcept {
+  [[nodiscard, gnu::always_inline]] appended post_if(std::uint64_t generation, color_queue& q, Node& e) noexcept {
     appended outcome = appended::refused;
     lock.enter();
     // acquire: pairs with the release store of who made the next generation and gave it this owner
@@ -225,7 +230,7 @@ template <class Home>
 unsigned link_to_owner(Home* homes, typename Home::color_queue& q, std::uint16_t from = no_worker) noexcept {
   q.linked_by = from;
   const unsigned owner = q.owner.load(std::memory_order_relaxed);
-  homes[owner].posted.push(q, q);  // last-touch
+  homes[owner].posted.push(q, q, 1);  // last-touch
   return owner;
 }
 
@@ -239,21 +244,24 @@ class owed_links {
   /// Of all of them, unless it is empty; as link_to_owner, a hint.
   [[nodiscard]] unsigned owner() const noexcept { return owner_; }
 
-  /// Threads: who owes the link, from outside of any event.
-  void add(color_queue& q, unsigned owner) noexcept {
+  /// Threads: who owes the link.
+  void add(color_queue& q, unsigned owner, std::uint16_t from = no_worker) noexcept {
     owner_ = owner;
-    q.linked_by = no_worker;
+    q.linked_by = from;
     q.linked_next = newest_;
     if (newest_ == nullptr) oldest_ = &q;
     newest_ = &q;
+    ++count_;
   }
   void pay(Home* homes) noexcept {
-    homes[owner_].posted.push(*newest_, *oldest_);  // last-touch
+    homes[owner_].posted.push(*newest_, *oldest_, count_);  // last-touch
     newest_ = nullptr;
+    count_ = 0;
   }
 
  private:
   unsigned owner_ = 0;
+  unsigned count_ = 0;
   color_queue* newest_ = nullptr;
   color_queue* oldest_ = nullptr;
 };

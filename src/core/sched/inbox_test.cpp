@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
+#include <memory>
 #include <string>
 
 #include "core/sched/incoming.h"
@@ -103,7 +105,7 @@ TEST(inbox, counts_its_generations_to_the_last) {
   EXPECT_EQ(in.generation(), box::last_generation);
 }
 
-struct linked {
+struct alignas(64) linked {
   linked* linked_next = nullptr;
 };
 
@@ -112,16 +114,43 @@ TEST(incoming, hands_out_each_color_queue_once_also_those_that_come_meanwhile) {
   std::array<linked, 4> all;
   EXPECT_TRUE(chain.empty());
   EXPECT_EQ(chain.take(), nullptr);
-  chain.push(all[0], all[0]);
+  chain.push(all[0], all[0], 1);
   all[2].linked_next = &all[1];
-  chain.push(all[2], all[1]);
+  chain.push(all[2], all[1], 2);
   EXPECT_FALSE(chain.empty());
   EXPECT_EQ(chain.take(), &all[2]);
-  chain.push(all[3], all[3]);
+  chain.push(all[3], all[3], 1);
   EXPECT_EQ(chain.take(), &all[1]);
   EXPECT_EQ(chain.take(), &all[0]);
   EXPECT_FALSE(chain.empty());
   EXPECT_EQ(chain.take(), &all[3]);
+  EXPECT_TRUE(chain.empty());
+  EXPECT_EQ(chain.take(), nullptr);
+}
+
+TEST(incoming, knows_how_many_there_are) {
+  incoming<real_memory, linked> chain;
+  std::array<linked, 4> all;
+  EXPECT_EQ(chain.size(), 0u);
+  chain.push(all[0], all[0], 1);
+  all[2].linked_next = &all[1];
+  chain.push(all[2], all[1], 2);
+  EXPECT_EQ(chain.size(), 3u);
+  EXPECT_EQ(chain.take(), &all[2]);
+  EXPECT_EQ(chain.size(), 2u);
+  chain.push(all[3], all[3], 1);
+  EXPECT_EQ(chain.size(), 3u);
+  while (chain.take() != nullptr) {
+  }
+  EXPECT_EQ(chain.size(), 0u);
+}
+
+TEST(incoming, is_not_confused_by_more_than_it_can_count) {
+  incoming<real_memory, linked> chain;
+  const auto most = std::size_t{1} << 22;
+  const std::unique_ptr<linked[]> all{new linked[most + 1]};
+  for (std::size_t n = 0; n <= most; ++n) chain.push(all[n], all[n], 1);
+  for (std::size_t n = most + 1; n-- > 0;) ASSERT_EQ(chain.take(), &all[n]);
   EXPECT_TRUE(chain.empty());
   EXPECT_EQ(chain.take(), nullptr);
 }

@@ -252,7 +252,7 @@ class unlucky_watch final : public detail::stall_probe {
  public:
   unlucky_watch() { threads_wanted = 0; }
   [[nodiscard]] unsigned workers() const noexcept override { return 0; }
-  [[nodiscard]] std::uint64_t turns(unsigned /*worker*/) const noexcept override { return 0; }
+  [[nodiscard]] std::uint64_t events(unsigned /*worker*/) const noexcept override { return 0; }
   [[nodiscard]] bool snapshot(unsigned /*worker*/, stalled_handler& /*into*/) const noexcept override { return false; }
   [[nodiscard]] std::string name_of(color /*c*/) const override { return {}; }
   [[nodiscard]] bool anybody_awake() const noexcept override { return false; }

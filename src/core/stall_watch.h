@@ -33,8 +33,8 @@ class stall_probe {
 
   [[nodiscard]] virtual unsigned workers() const noexcept = 0;
 
-  /// A number that changes with every turn of the worker (a batch of one color); one relaxed load.
-  [[nodiscard]] virtual std::uint64_t turns(unsigned worker) const noexcept = 0;
+  /// A number that changes with every event of the worker.
+  [[nodiscard]] virtual std::uint64_t events(unsigned worker) const noexcept = 0;
 
   /// Tells which event the worker runs: color, post site, colors that wait. False if it is in none.
   [[nodiscard]] virtual bool snapshot(unsigned worker, stalled_handler& into) const noexcept = 0;
@@ -56,9 +56,8 @@ struct stall_setup {
 
 /// A thread that looks at the workers four times per `stall_after` and reports each handler that runs longer, once.
 ///
-/// It asks nothing of the workers: they count their turns anyway, and a count that stands still inside a turn is a stall. While all workers
-/// sleep it sleeps too, without a time limit. In a turn of several events it tells them apart by post site, so many short ones
-/// from one place, of one color, may be taken for a long one if together they last `stall_after` within one turn.
+/// It asks one plain store per event of the workers: they count their turns anyway, and show how many events of a turn are left. A number made
+/// of both that stands still is a stall. While all workers sleep it sleeps too, without a time limit.
 class stall_watch {
  public:
   /// Watches the workers of a runtime, as its options say; does not start yet.
@@ -93,10 +92,9 @@ class stall_watch {
  private:
   /// What was seen of a worker at the last look.
   struct sight {
-    std::uint64_t turns = 0;
-    std::source_location site{};
+    std::uint64_t events = 0;
     std::uint64_t since_ns = 0;  // when this handler was seen first
-    bool known = false;          // the fields above are of a handler that ran at the last look
+    bool known = false;          // a handler ran at the last look
     bool reported = false;
   };
 

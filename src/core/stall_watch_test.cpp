@@ -8,7 +8,11 @@
 #include <optional>
 #include <stdexcept>
 #include <system_error>
+#include <tartan/core/event_batch.h>
 #include <tartan/core/runtime.h>
+#include <tartan/core/strand.h>
+#include <thread>
+#include <utility>
 
 namespace tartan::detail {
 namespace {
@@ -21,14 +25,14 @@ constexpr std::uint64_t ms = 1'000'000;
 class fake_workers final : public stall_probe {
  public:
   struct fake_worker {
-    std::uint64_t turns = 0;
+    std::uint64_t events = 0;
     std::optional<stalled_handler> runs;
   };
 
   explicit fake_workers(unsigned count) : all(count) {}
 
   [[nodiscard]] unsigned workers() const noexcept override { return static_cast<unsigned>(all.size()); }
-  [[nodiscard]] std::uint64_t turns(unsigned worker) const noexcept override { return all[worker].turns; }
+  [[nodiscard]] std::uint64_t events(unsigned worker) const noexcept override { return all[worker].events; }
   [[nodiscard]] bool snapshot(unsigned worker, stalled_handler& into) const noexcept override {
     if (all[worker].runs) into = *all[worker].runs;
     return all[worker].runs.has_value();
@@ -40,11 +44,11 @@ class fake_workers final : public stall_probe {
     all[worker].runs.emplace();
     all[worker].runs->in = c;
     all[worker].runs->post_site = site;
-    ++all[worker].turns;
+    ++all[worker].events;
   }
   void ends(unsigned worker) {
     all[worker].runs.reset();
-    ++all[worker].turns;
+    ++all[worker].events;
   }
 
   std::vector<fake_worker> all;
@@ -115,16 +119,7 @@ TEST_F(a_stall_watch, says_nothing_of_a_worker_that_goes_on) {
   EXPECT_TRUE(reports_.empty());
 }
 
-TEST_F(a_stall_watch, tells_events_of_one_turn_apart_by_their_post_site) {
-  workers_.begins(0, color{1});
-  for (std::uint64_t now = 0; now < 1000; now += 75) {
-    workers_.all[0].runs->post_site = (now / 75) % 2 == 0 ? std::source_location::current() : std::source_location{};
-    watch_.look(now * ms);
-  }
-  EXPECT_TRUE(reports_.empty());
-}
-
-TEST_F(a_stall_watch, says_nothing_of_a_worker_between_turns) {
+TEST_F(a_stall_watch, says_nothing_of_a_worker_between_events) {
   workers_.ends(0);
   for (std::uint64_t now = 0; now < 1000; now += 25) watch_.look(now * ms);
   EXPECT_TRUE(reports_.empty());
@@ -144,7 +139,7 @@ TEST_F(a_stall_watch, may_rest_when_nobody_has_been_awake_for_a_whole_limit) {
   EXPECT_TRUE(watch_.look(75 * ms));
   EXPECT_FALSE(watch_.look(100 * ms));
   EXPECT_FALSE(watch_.look(125 * ms));
-  ++workers_.all[2].turns;  // somebody was awake in between
+  ++workers_.all[2].events;  // somebody was awake in between
   EXPECT_TRUE(watch_.look(150 * ms));
 }
 
@@ -189,7 +184,7 @@ TEST(a_stall_report, goes_to_stderr_if_nobody_asked_for_it) {
 class sleeping_workers final : public stall_probe {
  public:
   [[nodiscard]] unsigned workers() const noexcept override { return 1; }
-  [[nodiscard]] std::uint64_t turns(unsigned) const noexcept override { return turns_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t events(unsigned) const noexcept override { return 0; }
   [[nodiscard]] bool snapshot(unsigned, stalled_handler&) const noexcept override { return false; }
   [[nodiscard]] std::string name_of(color) const override { return {}; }
   [[nodiscard]] bool anybody_awake() const noexcept override {
@@ -210,7 +205,6 @@ class sleeping_workers final : public stall_probe {
   }
 
  private:
-  real_memory::atomic<std::uint64_t> turns_{0};
   mutable std::mutex lock_;
   mutable std::condition_variable looked_;
   mutable unsigned looks_ = 0;
@@ -278,6 +272,99 @@ TEST(the_thread_of_a_stall_watch, ends_the_program_if_the_report_handler_throws)
     sleeping_workers{}.wait_for_look(1);  // for ever: nobody looks at these
   };
   EXPECT_DEATH(full_log(), "tartan: on_stall threw: full");
+}
+
+/// A watch of its own for a runtime whose one never looks: the events themselves look, at times of theirs.
+class a_watch_of_a_runtime : public ::testing::Test {
+ protected:
+  static constexpr std::chrono::hours limit{1};
+
+  options settings() {
+    options with;
+    with.workers = 1;
+    with.stall_after = limit;
+    with.on_stall = [this](const stalled_handler& what) { reports_.push_back(what); };
+    return with;
+  }
+  void look_after(std::chrono::minutes passed) {
+    now_ns_ += static_cast<std::uint64_t>(std::chrono::nanoseconds{passed}.count());
+    watch_.look(now_ns_);
+  }
+  void be_stuck() {
+    look_after(limit);
+    look_after(limit);
+  }
+
+  std::vector<stalled_handler> reports_;
+  std::uint64_t now_ns_ = 0;
+  runtime rt_{settings()};
+  stall_watch watch_{rt_.state()};
+};
+
+TEST_F(a_watch_of_a_runtime, takes_no_row_of_handlers_from_one_place_for_a_long_one) {
+  for (int n = 0; n < 40; ++n) {
+    rt_.post(color{1}, [this] {
+      look_after(std::chrono::minutes{25});
+      look_after(std::chrono::minutes{25});
+    });
+  }
+  rt_.run_until_idle();
+  EXPECT_TRUE(reports_.empty());
+}
+
+TEST_F(a_watch_of_a_runtime, reports_the_long_one_in_a_row_of_short_ones_and_each_once) {
+  for (int n = 0; n < 40; ++n) {
+    rt_.post(color{1}, [this, n] {
+      look_after(std::chrono::minutes{25});
+      if (n % 10 == 5) be_stuck();
+    });
+  }
+  rt_.run_until_idle();
+  EXPECT_EQ(reports_.size(), 4u);
+}
+
+TEST_F(a_watch_of_a_runtime, counts_the_colors_that_wait_wherever_they_were_posted) {
+  strand s{rt_};
+  const auto post = [&](int first) {
+    for (int n = 0; n < 5; ++n) rt_.post(color{first + n}, [] {});
+    rt_.post(color{first}, [] {});
+  };
+  rt_.post(color{99}, [&] {
+    std::thread{[&] { post(1); }}.join();
+    be_stuck();
+  });
+  rt_.post(color{99}, [&] {
+    post(11);
+    std::thread{[&] {
+      event_batch batch{rt_};
+      for (int n = 0; n < 7; ++n) batch.add(color{21 + n}, [] {});
+      batch.add(s, [] {});
+      rt_.post(std::move(batch));
+    }}.join();
+    be_stuck();
+  });
+  rt_.run_until_idle();
+  ASSERT_EQ(reports_.size(), 2u);
+  EXPECT_EQ(reports_[0].colors_waiting, 5u);
+  EXPECT_EQ(reports_[1].colors_waiting, 5u + 5u + 8u);
+}
+
+TEST(a_watch_of_a_runtime_with_a_pinned_color, counts_that_color_too) {
+  options with;
+  with.workers = 1;
+  with.pin_default_color = true;
+  with.stall_after = std::chrono::hours{1};
+  std::size_t waiting = 0;
+  with.on_stall = [&](const stalled_handler& what) { waiting = what.colors_waiting; };
+  runtime rt{with};
+  stall_watch watch{rt.state()};
+  rt.post(color{1}, [&] {
+    rt.post([] {});
+    watch.look(0);
+    watch.look(3'600'000 * ms);
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(waiting, 1u);
 }
 
 class a_runtime_that_watches : public ::testing::TestWithParam<unsigned> {};

@@ -51,6 +51,7 @@ struct alignas(128) worker : thread_context {
   counter roots;     ///< spawned coroutines that were made here, less those whose last reference went here
   real_memory::atomic<std::uint64_t> running_color{0};
   real_memory::atomic<std::source_location> running_site{};
+  real_memory::atomic<std::uint32_t> left_in_batch{0};  ///< with turns: a number for each event
   real_memory::atomic<bool> in_turn{false};
   real_memory::atomic<bool> polls{true};  ///< in its rest: readiness may end it. Written before it says that it sleeps
 };

@@ -102,7 +102,7 @@ class default_policy {
   void forward(color_queue* chain) noexcept;
   [[nodiscard]] color_queue* next(home& h, color_queue* done) noexcept;
   void run_batch(worker& w, color_queue& q);
-  [[nodiscard]] bool run_events(worker& w, color_queue& q, unsigned& left);
+  [[nodiscard]] bool run_events(worker& w, color_queue& q);
   [[nodiscard]] bool ended(worker& w, color_queue& q) noexcept;
 
   // Stealing: default_policy_steal.cpp

@@ -63,15 +63,15 @@ void default_policy::run_batch(worker& w, color_queue& q) {
   w.in_event = true;
   w.running_color.store(q.color_value, std::memory_order_relaxed);
   const std::uint64_t begin = q.was_sent ? real_now_ns() : 0;
-  unsigned left = batch_;
-  while (left != 0) {
+  w.left_in_batch.store(batch_, std::memory_order_relaxed);
+  while (w.left_in_batch.load(std::memory_order_relaxed) != 0) {
     try {
-      if (!run_events(w, q, left)) break;
+      if (!run_events(w, q)) break;
     } catch (...) {
       rt_.escaped(w.running, w.site);
     }
   }
-  const unsigned done = batch_ - left;
+  const unsigned done = batch_ - w.left_in_batch.load(std::memory_order_relaxed);
   w.credits -= static_cast<int>(done);
   w.events.add(done);
   if (q.was_sent) q.note_visit(real_now_ns() - begin < short_visit_ns);
@@ -81,8 +81,8 @@ void default_policy::run_batch(worker& w, color_queue& q) {
   w.turns.add();
 }
 
-/// Runs events until `left` is 0. False: there were no more.
-bool default_policy::run_events(worker& w, color_queue& q, unsigned& left) {
+/// Runs events until none is left in the batch. False: there were no more.
+bool default_policy::run_events(worker& w, color_queue& q) {
   /// Frees also if the event throws.
   struct end_of_event {
     line_pool& pool;
@@ -93,10 +93,10 @@ bool default_policy::run_events(worker& w, color_queue& q, unsigned& left) {
     }
   };
   line_pool& pool = rt_.events();
-  while (left != 0) {
+  while (const std::uint32_t left = w.left_in_batch.load(std::memory_order_relaxed)) {
     event* const e = q.take();
     if (e == nullptr) return false;
-    --left;
+    w.left_in_batch.store(left - 1, std::memory_order_relaxed);  // the stall watch tells events apart by it
     const event_ops* const ops = e->ops;
     w.site = e->site;
     w.running_site.store(e->site, std::memory_order_relaxed);

@@ -50,6 +50,9 @@ class line_pool {
     return line;
   }
 
+  /// Whether the next allocate() takes no lock and no memory from the system, also without a reserve(). Threads: the cache's.
+  [[nodiscard]] static bool is_reserved(const line_cache& cache) noexcept { return cache.free != nullptr; }
+
   /// Sees to it that the next allocate() takes no lock and no memory from the system: for who will hold a lock then.
   void reserve(line_cache& cache) {
     if (cache.free == nullptr) refill(cache);

@@ -70,13 +70,24 @@ class default_policy {
   // Posting: default_policy_post.cpp
   void post_running(color_queue& q, event& e) noexcept;
   [[nodiscard]] bool is_pinned(const color_queue& q) const noexcept;
-  void deliver(color_queue& q, event& e, worker* from) noexcept;
-  void post_by_value(color where, event& e, worker* from) noexcept;
-  bool post_to_strand_color(color where, event& e, worker* from) noexcept;
-  void post_unordered(event& e, worker* from) noexcept;
+  class batch_links;
+  struct singly;
+  struct together;
+  template <class Duties>
+  void post(color where, event& e, worker* from, Duties duties) noexcept;
+  template <class Duties>
+  void deliver(color_queue& q, event& e, worker* from, Duties duties) noexcept;
+  template <class Duties>
+  void post_by_value(color where, event& e, worker* from, Duties duties) noexcept;
+  template <class Duties>
+  bool post_to_strand_color(color where, event& e, worker* from, Duties duties) noexcept;
+  template <class Duties>
+  void post_unordered(event& e, worker* from, Duties duties) noexcept;
+  void submit_from_worker(std::span<addressed_event> many, worker& from) noexcept;
   using bucket_hold = color_table<real_memory, color_queue>::hold;
   [[nodiscard]] color_queue& find_or_make(bucket_hold& bucket, color where, const event& e, worker* from, bool& crowded) noexcept;
-  void reserve_line(worker* from) noexcept;
+  template <class Duties>
+  void reserve_line(worker* from, Duties duties) noexcept;
   [[nodiscard]] color_queue& new_queue_for(queue_kind kind, color where, const event& e, worker* from) noexcept;
   void link(color_queue& q, worker* from) noexcept;
   [[nodiscard]] std::uint16_t sender_of(const worker* from) const noexcept;
@@ -90,8 +101,7 @@ class default_policy {
   void free_queue(color_queue& q, worker* from) noexcept;
   [[nodiscard]] unsigned owner_for(std::uint64_t value, const worker* from) noexcept;
 
-  // Batches from outside: default_policy_batch.cpp
-  class batch_links;
+  // Batches from outside: default_policy_batch.cpp; what both kinds of batches owe: batch_links.h
   void submit_from_outside(std::span<addressed_event> many) noexcept;
   void push_run(color where, event& newest, event& oldest, batch_links& owed) noexcept;
   [[nodiscard]] bool push_to_strand_color(color where, event& newest, event& oldest, batch_links& owed) noexcept;

@@ -4,10 +4,10 @@
 #include <charconv>
 #include <new>
 #include <string_view>
-#include <utility>
 
 #include "core/fatal.h"
 #include "core/runtime_state.h"
+#include "core/sched/batch_links.h"
 #include "core/sched/default_policy.h"
 
 namespace tartan::detail {
@@ -28,47 +28,52 @@ inline void default_policy::post_running(color_queue& q, event& e) noexcept {
 void default_policy::submit(strand_state& s, event& e, worker* from) noexcept {
   auto& q = reinterpret_cast<color_queue&>(s);
   if (from != nullptr && &q == from->running_queue) return post_running(q, e);
-  deliver(q, e, from);
+  deliver(q, e, from, singly{});
 }
 
-void default_policy::submit(color where, event& e, worker* from) noexcept {
-  if (where.value() == 0) return deliver(*default_color_, e, from);
+void default_policy::submit(color where, event& e, worker* from) noexcept { post(where, e, from, singly{}); }
+
+template <class Duties>
+[[gnu::always_inline]] inline void default_policy::post(color where, event& e, worker* from, Duties duties) noexcept {
+  if (where.value() == 0) return deliver(*default_color_, e, from, duties);
   if (from != nullptr && where == from->running && where != color::unordered) {
     if (from->running_queue != nullptr) return post_running(*static_cast<color_queue*>(from->running_queue), e);
   }
-  if (where == color::unordered) return post_unordered(e, from);
-  if ((where.value() & strand_bit) != 0 && post_to_strand_color(where, e, from)) return;
-  post_by_value(where, e, from);
+  if (where == color::unordered) return post_unordered(e, from, duties);
+  if ((where.value() & strand_bit) != 0 && post_to_strand_color(where, e, from, duties)) return;
+  post_by_value(where, e, from, duties);
 }
 
 /// Whether only worker 0 may run it.
 bool default_policy::is_pinned(const color_queue& q) const noexcept { return &q == homes_[0].pin; }
 
-void default_policy::deliver(color_queue& q, event& e, worker* from) noexcept {
+template <class Duties>
+void default_policy::deliver(color_queue& q, event& e, worker* from, Duties duties) noexcept {
   if (from != nullptr) {
     if (&q == from->running_queue) return post_running(q, e);
     if (q.owner.load(std::memory_order_relaxed) == from->index) {
       const appended outcome = homes_[from->index].post(q, e);
-      if (outcome != appended::refused) return after_append(*from, outcome);
+      if (outcome != appended::refused) return duties.appended_at_home(*this, *from, outcome);
     }
   }
-  if (q.in.push(e, e) == pushed::owes_link) link(q, from);
+  if (q.in.push(e, e) == pushed::owes_link) duties.link(*this, q, from);
 }
 
 /// Posts by value to a color that a strand had or has. False: the strand is gone, and its color is like any other.
-bool default_policy::post_to_strand_color(color where, event& e, worker* from) noexcept {
+template <class Duties>
+bool default_policy::post_to_strand_color(color where, event& e, worker* from, Duties duties) noexcept {
   auto* const q = static_cast<color_queue*>(queues_.line_of(where.value() & line_mask));
   if (q == nullptr) return false;
   const std::uint64_t generation = (where.value() >> line_bits) & generation_mask;
   if (from != nullptr && q->owner.load(std::memory_order_relaxed) == from->index) {
     const appended outcome = homes_[from->index].post_if(generation, *q, e);
     if (outcome != appended::refused) {
-      after_append(*from, outcome);
+      duties.appended_at_home(*this, *from, outcome);
       return true;
     }
   }
   const pushed outcome = q->in.push_if(generation, e, e);
-  if (outcome == pushed::owes_link) link(*q, from);
+  if (outcome == pushed::owes_link) duties.link(*this, *q, from);
   return outcome != pushed::refused;
 }
 
@@ -97,21 +102,14 @@ color_queue& default_policy::new_queue_for(queue_kind kind, color where, const e
   }
 }
 
-/// Neither the pool's lock nor memory from the system while a bucket is locked. If there is none, it is missed only if it is needed.
-void default_policy::reserve_line(worker* from) noexcept {
-  try {
-    if (line_cache* const lines = lines_of(from)) queues_.reserve(*lines);
-  } catch (const std::bad_alloc&) {
-  }
-}
-
 /// Look-up and post are one step against the removal of an idle color (one-step): both inside the bucket's lock.
-void default_policy::post_by_value(color where, event& e, worker* from) noexcept {
+template <class Duties>
+void default_policy::post_by_value(color where, event& e, worker* from, Duties duties) noexcept {
   bool crowded = false;
   bool owes = false;
   appended outcome = appended::refused;
   color_queue* q = nullptr;
-  reserve_line(from);
+  reserve_line(from, duties);
   {
     bucket_hold bucket{table_, where.value()};
     q = &find_or_make(bucket, where, e, from, crowded);
@@ -123,16 +121,18 @@ void default_policy::post_by_value(color where, event& e, worker* from) noexcept
     }
     if (outcome == appended::refused) owes = q->in.push(e, e) == pushed::owes_link;
   }
-  if (owes) link(*q, from);  // LINKED keeps it from removal
-  if (from != nullptr) after_append(*from, outcome);
-  if (crowded) table_.grow();
+  if (owes) duties.link(*this, *q, from);  // LINKED keeps it from removal
+  if (from != nullptr) duties.appended_at_home(*this, *from, outcome);
+  if (crowded) table_.grow([&] { duties.before_delay(); });
 }
 
 /// Ordered with nothing: a queue of its own, of one event.
-void default_policy::post_unordered(event& e, worker* from) noexcept {
+template <class Duties>
+void default_policy::post_unordered(event& e, worker* from, Duties duties) noexcept {
+  reserve_line(from, duties);
   color_queue& q = new_queue_for(queue_kind::unordered, color::unordered, e, from);
   q.owner.store(owner_for(reinterpret_cast<std::uintptr_t>(&q), from), std::memory_order_release);
-  deliver(q, e, from);
+  deliver(q, e, from, duties);
 }
 
 /// Who posts to another worker's color, for that color may move to it. Without stealing everything stays where it is.
@@ -177,16 +177,15 @@ void default_policy::after_link(unsigned owner, bool only_owner, worker* from) n
   if (!seen.watching()) life_.wake_any(from);
 }
 
-/// From a worker, which knows the way to most of the colors without a read-modify-write: one look at the sleepers, at the end.
 void default_policy::submit_many(std::span<addressed_event> many, worker* from) noexcept {
-  if (from != nullptr) {
-    const bool in_event = std::exchange(from->in_event, false);  // one look at the sleepers, at the end
-    for (const addressed_event& each : many) submit(each.where, *each.what, from);
-    from->in_event = in_event;
-    if (in_event) after_local(homes_[from->index]);
-    return;
-  }
-  submit_from_outside(many);
+  if (from == nullptr) return submit_from_outside(many);
+  submit_from_worker(many, *from);
+}
+
+/// From a worker, which knows the way to most of the colors without a read-modify-write. What the posts owe is paid together.
+void default_policy::submit_from_worker(std::span<addressed_event> many, worker& from) noexcept {
+  batch_links owed{*this, &from};
+  for (const addressed_event& each : many) post(each.where, *each.what, &from, together{&owed});
 }
 
 }  // namespace tartan::detail

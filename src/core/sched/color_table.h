@@ -43,7 +43,7 @@ class color_table {
   /// A bucket that is locked. What is done in one hold is one step for everybody else.
   class hold {
    public:
-    hold(color_table& table, std::uint64_t color) noexcept : bucket_{&table.lock(color, chain_)} {}
+    [[gnu::always_inline]] hold(color_table& table, std::uint64_t color) noexcept : bucket_{&table.lock(color, chain_)} {}
     hold(const hold&) = delete;
     hold& operator=(const hold&) = delete;
     ~hold() {
@@ -163,7 +163,7 @@ class color_table {
     }
   }
 
-  bucket& lock(std::uint64_t color, Queue*& chain) noexcept {
+  [[gnu::always_inline]] bucket& lock(std::uint64_t color, Queue*& chain) noexcept {
     const std::uint64_t hash = mix(color);
     for (;;) {
       const std::size_t index = index_in(hash, extent_.load(std::memory_order_acquire));  // pairs with split

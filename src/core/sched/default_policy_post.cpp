@@ -31,6 +31,7 @@ void default_policy::submit(strand_state& s, event& e, worker* from) noexcept {
   deliver(q, e, from, singly{});
 }
 
+// The rare ways are kept out of line: else each post would save the registers that they need.
 void default_policy::submit(color where, event& e, worker* from) noexcept { post(where, e, from, singly{}); }
 
 template <class Duties>
@@ -61,7 +62,7 @@ void default_policy::deliver(color_queue& q, event& e, worker* from, Duties duti
 
 /// Posts by value to a color that a strand had or has. False: the strand is gone, and its color is like any other.
 template <class Duties>
-bool default_policy::post_to_strand_color(color where, event& e, worker* from, Duties duties) noexcept {
+[[gnu::noinline]] bool default_policy::post_to_strand_color(color where, event& e, worker* from, Duties duties) noexcept {
   auto* const q = static_cast<color_queue*>(queues_.line_of(where.value() & line_mask));
   if (q == nullptr) return false;
   const std::uint64_t generation = (where.value() >> line_bits) & generation_mask;
@@ -128,7 +129,7 @@ void default_policy::post_by_value(color where, event& e, worker* from, Duties d
 
 /// Ordered with nothing: a queue of its own, of one event.
 template <class Duties>
-void default_policy::post_unordered(event& e, worker* from, Duties duties) noexcept {
+[[gnu::noinline]] void default_policy::post_unordered(event& e, worker* from, Duties duties) noexcept {
   reserve_line(from, duties);
   color_queue& q = new_queue_for(queue_kind::unordered, color::unordered, e, from);
   q.owner.store(owner_for(reinterpret_cast<std::uintptr_t>(&q), from), std::memory_order_release);

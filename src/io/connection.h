@@ -43,7 +43,7 @@ struct connection : stream_pair {
     auto far = co_await door.accept(here_color);
     EXPECT_TRUE(near && far);
     EXPECT_TRUE(near->set_send_buffer(20'000));
-    std::unique_ptr<connection> made{new connection{stream_pair{std::move(*near), std::move(*far), &system_here()}}};
+    std::unique_ptr<connection> made{new connection{stream_pair{std::move(*near), std::move(*far), &system_here(), {}}}};
     co_return made;
   }
 

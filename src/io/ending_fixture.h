@@ -174,6 +174,10 @@ class endings_on : public Base {
       const auto late = co_await object->await();
       EXPECT_EQ(late.error(), object->is_open() ? errc::canceled : errc::closed);
       ++ended;
+      object->call([&](result<> last) {
+        EXPECT_EQ(last.error(), object->is_open() ? errc::canceled : errc::closed);
+        ++ended;
+      });
       // A callback's operation that need not wait is done: a last word.
       ready->call([&, may = ready->is_open()](result<> last) {
         if (how == fed::is_ready && !simulated()) {
@@ -181,10 +185,10 @@ class endings_on : public Base {
         }
         ++ended;
       });
-      while (ended < 4) co_await tartan::yield();
+      while (ended < 5) co_await tartan::yield();
     }).detach();
     EXPECT_EQ(rt().run(), 0);
-    EXPECT_EQ(ended, 4);
+    EXPECT_EQ(ended, 5);
     end_runtime();
   }
 };

@@ -186,6 +186,7 @@ TEST_P(local_sockets, pass_descriptors_between_programs) {
     EXPECT_EQ(*co_await ends->far.send_with(bytes_of("hello"), std::span{pipe}.first(1)), 5u);
     ::close(pipe[0]);
     EXPECT_EQ(*co_await ends->far.write(" world"), 6u);
+    co_await arrival();
     auto got = co_await ends->near.receive_with(ends->room, ends->passed);
     EXPECT_TRUE(got) << got.error().message();
     EXPECT_EQ(got->bytes, 5u) << "a read ends behind what came with descriptors";

@@ -30,6 +30,7 @@ struct stream_pair {
   tcp::stream near;
   tcp::stream far;
   detail::io_system* system;
+  std::shared_ptr<std::string> basin{};  ///< gone with this pair
 
   /// In an event. Unix sockets, for they are connected at once.
   static std::unique_ptr<stream_pair> make() {
@@ -39,7 +40,7 @@ struct stream_pair {
     auto near = tcp::stream::from_fd(both[0], here_color);
     auto far = tcp::stream::from_fd(both[1], here_color);
     EXPECT_TRUE(near && far);
-    return std::unique_ptr<stream_pair>{new stream_pair{*std::move(near), *std::move(far), &system}};
+    return std::unique_ptr<stream_pair>{new stream_pair{*std::move(near), *std::move(far), &system, {}}};
   }
 
   void close() { near.close(); }
@@ -65,13 +66,16 @@ struct stream_pair {
     }
   }
   /// Reads at the far end whatever comes, until that is closed.
-  void drain() { drain(far, std::make_shared<std::string>(1 << 18, '\0')); }
+  void drain() {
+    basin = std::make_shared<std::string>(1 << 18, '\0');
+    drain(far, basin);
+  }
 
  private:
   static void drain(tcp::stream& from, const std::shared_ptr<std::string>& room) {
     const std::span<std::byte> into = std::as_writable_bytes(std::span{*room});
     from.read_some(into, [&from, room](const result<std::size_t>& got) {
-      if (got) drain(from, room);  // else it may be gone
+      if (got && room.use_count() > 1) drain(from, room);  // else the pair is gone
     });
   }
 };

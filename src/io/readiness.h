@@ -17,7 +17,7 @@ class readiness {
  public:
   static constexpr std::uint32_t in = 1;
   static constexpr std::uint32_t out = 2;
-  static constexpr std::uint32_t hung_up = 4;   ///< the peer has finished sending, or the connection is gone
+  static constexpr std::uint32_t hung_up = 4;   ///< the peer has finished sending, or the connection is gone, or it has sent urgent data
   static constexpr std::uint32_t told = 8;      ///< stop or something else that the descriptor's event has to look at
   static constexpr std::uint32_t news = in | out | hung_up | told;
 

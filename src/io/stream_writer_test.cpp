@@ -158,17 +158,20 @@ TEST_P(writing_to_a_stream, calls_back_what_was_flushed_or_is_ready_and_not_insi
     std::vector<std::string> called;
     out->append("abc");
     const auto note = [&](const char* name) {
-      return [&called, name](result<> done) { called.push_back(name + (done ? std::string{} : " " + done.error().message())); };
+      return [&called, name](result<> done) {
+        called.emplace_back(name);
+        if (!done) called.back().append(" ").append(done.error().message());
+      };
     };
     out->flush(note("flushed"));
     out->ready(note("ready"));
     EXPECT_TRUE(called.empty());
-    while (called.size() < 2) co_await yield();
+    while (called.size() < 2) co_await moment();
     EXPECT_EQ(called, (std::vector<std::string>{"ready", "flushed"}));
     out->append("abc");
     out->flush(note("flushed"));
     out.reset();
-    while (called.size() < 3) co_await yield();
+    while (called.size() < 3) co_await moment();
     EXPECT_EQ(called.back(), "flushed " + make_error_code(errc::closed).message());
   });
 }
@@ -201,7 +204,7 @@ TEST_P(writing_to_a_stream, may_be_destroyed_by_a_mark) {
     out->append("abc");
     out->mark([&] { out.reset(); });
     out->mark([&] { called = true; });
-    while (out) co_await yield();
+    while (out) co_await moment();
     co_await yield();
     EXPECT_FALSE(called);
     co_await arrival();

@@ -27,7 +27,8 @@ std::uint32_t bits_of(std::uint32_t events) noexcept {
   std::uint32_t bits = 0;
   if ((events & EPOLLIN) != 0) bits |= word::in;
   if ((events & EPOLLOUT) != 0) bits |= word::out;
-  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) bits |= word::hung_up;
+  // A read ends at urgent data too: from then on, a short one says as little as at the end of the stream.
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI)) != 0) bits |= word::hung_up;
   return bits;
 }
 
@@ -169,14 +170,14 @@ bool epoll_source::took_call(unsigned worker) noexcept {
 
 int epoll_source::watch(int descriptor, std::uint64_t mark) noexcept {
   epoll_event edges{};
-  edges.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+  edges.events = EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLET;
   edges.data.u64 = mark;
   return calls_.control(epoll_, EPOLL_CTL_ADD, descriptor, &edges) < 0 ? -errno : 0;
 }
 
 int epoll_source::watch_output(int descriptor, std::uint64_t mark) noexcept {
   epoll_event edges{};
-  edges.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  edges.events = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET;
   edges.data.u64 = mark;
   return calls_.control(epoll_, EPOLL_CTL_MOD, descriptor, &edges) < 0 ? -errno : 0;
 }

@@ -36,7 +36,7 @@ class a_batch_from_an_event : public testing::Test {
     sleepers.resume();
     sleepers.search();
     sleepers.rest(1);
-    clock.on_wake = [this](unsigned woken) { wakes.push_back({woken, policy.waiting(0), policy.waiting(1), policy.waiting(2)}); };
+    clock.on_wake = [this](unsigned woken) { wakes.push_back({woken, {policy.waiting(0), policy.waiting(1), policy.waiting(2)}}); };
   }
   ~a_batch_from_an_event() override {
     for (strand_state* const each : opened) policy.close_strand(*each, &poster);

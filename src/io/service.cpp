@@ -1,5 +1,6 @@
 #include "io/service.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <new>
@@ -126,7 +127,8 @@ void io_service::close(io_slot& slot) noexcept {
 void io_service::retry_after_close(slot_key key) noexcept {
   const std::lock_guard hold{lock_};
   try {
-    starved_.push_back(key);
+    const auto is_it = [&](const slot_key& each) { return each.slot == key.slot && each.generation == key.generation; };
+    if (std::none_of(starved_.begin(), starved_.end(), is_it)) starved_.push_back(key);
     any_starved_.store(true, std::memory_order_relaxed);
   } catch (const std::bad_alloc&) {  // its timer is left
   }

@@ -23,7 +23,6 @@ void simulated_world::starts(unsigned worker) noexcept {
 /// From within the network: a call of a foreign thread may have made something due for which all workers sleep too long. A worker's
 /// own calls need no word: it is awake.
 void simulated_world::stir() noexcept {
-  stirred_.fetch_add(1, std::memory_order_acq_rel);  // pairs with sleep
   changed_.notify_all();
 }
 

@@ -46,7 +46,6 @@ class simulated_world final : public poller {
   std::condition_variable changed_;
   std::vector<sleeper> sleepers_;
   real_memory::atomic<std::uint64_t> now_ns_{start_ns};  ///< release by jump; pairs with now_ns()
-  real_memory::atomic<std::uint64_t> stirred_{0};        ///< counts: something is due earlier than a sleeper knew
   simulated_network network_;
 };
 

@@ -49,7 +49,7 @@ QUESTIONS = [
     question("w7", "w7_short_lived", "W7: colors that live for three events", (("ns_per_color", "ns per color", False),), STEALS,
              {"tartan_strand": 3, "tartan_value": 3, FLOOR: 6},
              {"tartan_strand": (("no_steal", (1, 0)),), "tartan_value": (("no_steal", (1, 0)),)}, "colors"),
-    question("w11", "w11_timers", "W11: a million pending timers",
+    question("w11", "w11_timers", "W11: many pending timers (as many as the column says)",
              (("ns_per_set", "ns per set", False), ("ns_per_cancel", "ns per cancel", False), ("cpu_ns_per_fire", "CPU ns per fire", False),
               ("late_us_p99", "late by, p99, us", False)),
              (("late_us_median", "median, us"), ("late_us_max", "worst, us"), ("fired_early", "fired early")), sizes="timers"),

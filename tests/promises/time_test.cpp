@@ -152,7 +152,7 @@ TEST_P(timers_beside_a_long_handler, fire_in_a_run_after_others_that_left_timers
     rt.post([&] { spin_until([&] { return clock.any_asleep_for_a_time(); }); });
     rt.run_for(0ns);
     EXPECT_FALSE(left_fired);
-    clock.advance(400us);
+    clock.advance(1ms);  // beyond the end of the tick that the timer is in
     spin_until([&] { return clock.others_asleep_until_called(); });
     std::atomic<bool> fired{false};
     rt.post([&] {

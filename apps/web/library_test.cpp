@@ -4,11 +4,11 @@
 #include <tartan/core/runtime.h>
 #include <tartan/core/spawn.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include "tests/temporary_folder.h"
 
 namespace web {
 namespace {
@@ -17,13 +17,6 @@ using namespace std::chrono_literals;
 
 class pages : public testing::TestWithParam<unsigned> {
  protected:
-  void SetUp() override {
-    std::string pattern = std::filesystem::temp_directory_path() / "tartan-library-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   void write(const char* name, const std::string& content) const { std::ofstream{folder_ / name} << content; }
   [[nodiscard]] static tartan::runtime runtime() {
     tartan::options with;
@@ -31,7 +24,7 @@ class pages : public testing::TestWithParam<unsigned> {
     with.stall_after = {};
     return tartan::runtime{with};
   }
-  [[nodiscard]] std::string folder() const { return folder_; }
+  [[nodiscard]] std::string folder() const { return folder_.path(); }
 
   [[nodiscard]] static std::string path_of(int n) { return std::string(1, '/').append(std::to_string(n)); }
 
@@ -46,7 +39,7 @@ class pages : public testing::TestWithParam<unsigned> {
     return found;
   }
 
-  std::filesystem::path folder_;
+  tartan::test::temporary_folder folder_;
   const page_cache::time start_{1h};
 };
 INSTANTIATE_TEST_SUITE_P(on, pages, testing::Values(1u, 2u, 4u));

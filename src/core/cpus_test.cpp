@@ -8,6 +8,8 @@
 #include <string>
 #include <thread>
 
+#include "tests/temporary_folder.h"
+
 namespace tartan::detail {
 namespace {
 
@@ -45,16 +47,12 @@ int cannot_bind(pid_t, std::size_t, const cpu_set_t*) {
 class usable_cpus_of_a_fake_system : public ::testing::Test {
  protected:
   usable_cpus_of_a_fake_system() {
-    std::string pattern = (fs::temp_directory_path() / "tartan-cpus-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::system_error{errno, std::system_category(), "mkdtemp"};
-    root_ = pattern;
-    from_.root = root_.string();
+    from_.root = root_.path().string();
     from_.affinity.get = &eight_cpus;
   }
-  ~usable_cpus_of_a_fake_system() override { fs::remove_all(root_); }
 
   void file(const std::string& path, const std::string& text) {
-    const fs::path full = root_.string() + path;
+    const fs::path full = root_.path().string() + path;
     fs::create_directories(full.parent_path());
     std::ofstream{full} << text << '\n';
   }
@@ -68,7 +66,7 @@ class usable_cpus_of_a_fake_system : public ::testing::Test {
   }
   unsigned count() { return usable_cpus(from_); }
 
-  fs::path root_;
+  test::temporary_folder root_;
   cpu_sources from_;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/object_fixture.h"
+#include "tests/temporary_folder.h"
 
 namespace tartan {
 namespace {
@@ -27,17 +28,7 @@ struct watched_folder {
 
 class watched_directories : public test::with_objects {
  protected:
-  void SetUp() override {
-    with_objects::SetUp();
-    std::string pattern = fs::temp_directory_path() / "tartan-watch-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override {
-    with_objects::TearDown();
-    fs::remove_all(folder_);
-  }
-  [[nodiscard]] fs::path path() const { return folder_; }
+  [[nodiscard]] fs::path path() const { return folder_.path(); }
   /// A folder below that, watched.
   std::unique_ptr<watched_folder> make() {
     fs::path below = folder_ / std::to_string(++folders_);
@@ -48,7 +39,7 @@ class watched_directories : public test::with_objects {
   }
 
  private:
-  fs::path folder_;
+  test::temporary_folder folder_;
   int folders_ = 0;
 };
 INSTANTIATE_TEST_SUITE_P(on, watched_directories, testing::ValuesIn(test::worker_counts()), test::worker_name);

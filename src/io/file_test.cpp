@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "io/object_fixture.h"
+#include "tests/temporary_folder.h"
 
 namespace tartan {
 namespace {
@@ -23,16 +23,6 @@ using test::here_color;
 
 class files : public test::with_objects {
  protected:
-  void SetUp() override {
-    with_objects::SetUp();
-    std::string pattern = std::filesystem::temp_directory_path() / "tartan-file-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override {
-    with_objects::TearDown();
-    std::filesystem::remove_all(folder_);
-  }
   [[nodiscard]] std::string path(const char* name = "file") const { return folder_ / name; }
   [[nodiscard]] std::string content() const {
     std::ifstream in{path()};
@@ -40,7 +30,7 @@ class files : public test::with_objects {
   }
 
  private:
-  std::filesystem::path folder_;
+  test::temporary_folder folder_;
 };
 INSTANTIATE_TEST_SUITE_P(on, files, testing::ValuesIn(test::worker_counts()), test::worker_name);
 

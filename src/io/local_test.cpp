@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "io/object_fixture.h"
+#include "tests/temporary_folder.h"
 
 namespace tartan {
 namespace {
@@ -50,20 +50,10 @@ void feed(two_ends& s) { EXPECT_GT(test::system_here().send(s.far.native_handle(
 template <class Base>
 class with_a_path : public Base {
  protected:
-  void SetUp() override {
-    Base::SetUp();
-    std::string pattern = std::filesystem::temp_directory_path() / "tartan-local-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override {
-    Base::TearDown();
-    std::filesystem::remove_all(folder_);
-  }
   [[nodiscard]] std::string path() const { return folder_ / "door"; }
 
  private:
-  std::filesystem::path folder_;
+  test::temporary_folder folder_;
 };
 class local_sockets : public with_a_path<test::with_objects_on_either> {};
 INSTANTIATE_TEST_SUITE_P(on, local_sockets, testing::ValuesIn(test::both_machines()), test::place_name);

@@ -6,14 +6,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <tartan/io/directory_watch.h>
 #include <tartan/tartan.h>
 
 #include "tests/io_failures/scenario.h"
+#include "tests/temporary_folder.h"
 
 namespace tartan {
 namespace {
@@ -26,15 +25,9 @@ using test::told;
 
 class kernel_objects : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = std::filesystem::temp_directory_path() / "tartan-failures-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   [[nodiscard]] std::string path(const char* name) const { return folder_ / name; }
 
-  std::filesystem::path folder_;
+  test::temporary_folder folder_;
 };
 
 TEST_F(kernel_objects, files_tell_of_each_failure) {
@@ -107,7 +100,7 @@ TEST_F(kernel_objects, child_processes_tell_of_each_failure) {
     spawn_in(rt, stage, [&]() -> task<> {
       command cat;
       cat.arguments = {"cat"};
-      cat.directory = folder_.string();
+      cat.directory = folder_.path().string();
       cat.input = cat.output = child_stream::pipe;
       cat.errors = child_stream::null;
       auto child = process::spawn(cat);
@@ -164,7 +157,7 @@ TEST_F(kernel_objects, signals_tell_of_each_failure) {
 
 TEST_F(kernel_objects, directories_tell_of_each_failure) {
   const auto play = [&](runtime& rt, told& errors) {
-    auto made = directory_watch::open(rt, folder_.string(), stage);
+    auto made = directory_watch::open(rt, folder_.path().string(), stage);
     if (!errors.ok(made)) return;
     spawn_in(rt, stage, [&, watch = std::move(*made)]() mutable -> task<> {
       std::ofstream{path("new")} << "x";

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <tartan/core/options.h>
 #include <thread>
@@ -43,21 +46,30 @@ void spin_until(Condition condition) {
   while (!condition()) std::this_thread::yield();
 }
 
-inline std::size_t entries_of(const char* folder) {
-  const std::filesystem::directory_iterator all{folder};
+inline std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all{"/proc/self/fd"};
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
-inline std::size_t open_descriptors() {
-  return entries_of("/proc/self/fd");
-}
-inline std::size_t threads() {
-  return entries_of("/proc/self/task");
+
+/// Whether a thread has begun to exit, by its folder in /proc: it stays listed for a while after it was joined.
+inline bool is_exiting(const std::filesystem::path& thread) {
+  constexpr unsigned long pf_exiting = 4;
+  std::ifstream stat{thread / "stat"};
+  std::string text;
+  std::getline(stat, text);
+  // After the name, which may hold anything: state, five numbers, flags. See proc(5).
+  std::istringstream fields{text.substr(text.rfind(')') + 1)};
+  std::string skipped;
+  for (int field = 0; field < 6; ++field) fields >> skipped;
+  unsigned long flags = pf_exiting;  // gone meanwhile
+  fields >> flags;
+  return (flags & pf_exiting) != 0;
 }
 
-/// Gives up after a while: a thread that was joined is listed until the kernel has buried it.
-inline std::size_t threads_after_burial(std::size_t expected) {
-  for (int looks = 0; looks < 100'000 && threads() > expected; ++looks) std::this_thread::yield();
-  return threads();
+/// Those that live: one that was joined does not count, though the kernel may need long to bury it.
+inline std::size_t threads() {
+  const std::filesystem::directory_iterator all{"/proc/self/task"};
+  return static_cast<std::size_t>(std::count_if(begin(all), end(all), [](const auto& each) { return !is_exiting(each.path()); }));
 }
 
 /// A test after which no thread and no descriptor is left.
@@ -69,7 +81,7 @@ class leaves_nothing : public testing::Test {
     descriptors_ = open_descriptors();
   }
   void TearDown() override {
-    EXPECT_LE(threads_after_burial(threads_), threads_);  // fewer: one of an earlier test was not buried yet when this one began
+    EXPECT_EQ(threads(), threads_);
     EXPECT_EQ(open_descriptors(), descriptors_);
   }
 

@@ -96,7 +96,8 @@ TEST(event, holds_a_callable_that_cannot_be_copied) {
 }
 
 TEST(event, calls_a_function_pointer) {
-  static int calls = 0;
+  static int calls;
+  calls = 0;
   runtime rt{one_worker()};
   void (*const function)() = [] { ++calls; };
   rt.post(function);

@@ -14,8 +14,8 @@ namespace tartan::detail {
 /// Which system calls it takes, and what a short read says.
 enum class channel_kind : std::uint8_t {
   socket,        ///< a short read has emptied it
-  local_socket,  ///< a read ends behind each message that brought descriptors: a short one says nothing
-  file,          ///< pipes and terminals: as little
+  local_socket,  ///< so it has, unless it ended behind a message that brought descriptors
+  file,          ///< pipes and terminals: it says nothing
 };
 
 /// Reads into a span.

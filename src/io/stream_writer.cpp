@@ -3,9 +3,11 @@
 // appends is over, and others of this color that were there before, and what they all have queued goes in one gathered write.
 //
 // A write refers to the queue's slices while it is in flight, and a writer may be destroyed meanwhile: so the queue is shared with
-// the callback of the write, and its front does not change before that is called.
+// the callback of the write, and its front does not change before that is called. If it fails meanwhile, what is in flight is set
+// aside: what is queued later is dropped at once, however long that write waits.
 #include <tartan/io/stream_writer.h>
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <tartan/core/post.h>
@@ -37,13 +39,20 @@ class outgoing : public std::enable_shared_from_this<outgoing> {
 
   void fail(std::error_code error) noexcept {
     if (!level_.error()) level_.fail(error);
+    if (writing_ && in_flight_.empty()) set_aside();
     clear();
   }
 
  private:
-  /// What is in flight stays.
-  void clear() noexcept {
-    if (!writing_) queue_ = buf::chain{};
+  void clear() noexcept { queue_ = buf::chain{}; }
+
+  /// The write in flight needs what it refers to, and nothing behind that.
+  void set_aside() noexcept {
+    in_flight_ = std::move(queue_);
+    try {
+      in_flight_ = in_flight_.take(std::min(in_flight_.size(), stream_writer::most_bytes_per_write));
+    } catch (const std::bad_alloc&) {  // so all of it stays a while
+    }
   }
 
   void begin() {
@@ -73,6 +82,7 @@ class outgoing : public std::enable_shared_from_this<outgoing> {
 
   void wrote(const result<std::size_t>& done) {
     busy_ = writing_ = false;
+    in_flight_ = buf::chain{};
     if (!done) return fail(done.error());
     if (level_.error()) return clear();
     level_.leave(*done);
@@ -95,6 +105,7 @@ class outgoing : public std::enable_shared_from_this<outgoing> {
   }
 
   buf::chain queue_;
+  buf::chain in_flight_;  ///< what is being written, if this has failed meanwhile
   buf::gate level_;
   std::size_t most_;
   slot_key on_;

@@ -42,7 +42,7 @@ bool is_shortage(int error) noexcept { return error == EMFILE || error == ENFILE
 /// Tries again later: no edge will come for connections that are there already.
 void pause(io_slot& on, listening& state) noexcept {
   if (std::exchange(state.paused, true)) return;
-  const slot_key key{&on, on.generation()};
+  const slot_key key{&on, on.generation(), on.where()};
   on.service().retry_after_close(key);
   try {
     post_after(on.where(), 100ms, [key] {

@@ -13,8 +13,6 @@ using detail::system_error;
 
 bool io_object::is_open() const noexcept { return key_.slot != nullptr && key_.slot->is_open(key_.generation); }
 
-color io_object::color() const noexcept { return key_.slot != nullptr ? key_.slot->where() : tartan::color{}; }
-
 int io_object::native_handle() const noexcept { return is_open() ? key_.slot->descriptor() : -1; }
 
 /// Whether it is open; ends the program in another color.

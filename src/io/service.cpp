@@ -102,7 +102,7 @@ result<slot_key> io_service::open(int descriptor, color where, std::optional<str
                                   bool closes_at_stop) noexcept {
   io_slot* const slot = take_slot();
   if (slot == nullptr) return std::make_error_code(std::errc::not_enough_memory);
-  const slot_key key{slot, slot->generation()};
+  const slot_key key{slot, slot->generation(), where};
   slot->open(descriptor, where, std::move(own), std::move(more), closes_at_stop);
   if (const int error = system_.watch(descriptor, mark_of(*slot)); error < 0) {
     static_cast<void>(slot->shut());
@@ -148,7 +148,7 @@ void io_service::abandon(slot_key key) noexcept {
   if (key.slot == nullptr || !key.slot->is_open(key.generation)) return;
   io_slot& slot = *key.slot;
   const thread_context* const context = here_now();
-  const bool in_its_color = context != nullptr && context->in_event && context->owner == &rt_ && context->running == slot.where();
+  const bool in_its_color = context != nullptr && context->in_event && context->owner == &rt_ && context->running == key.where;
   if (in_its_color || rt_.life().over()) return close(slot);
   event* e = nullptr;
   try {
@@ -161,7 +161,7 @@ void io_service::abandon(slot_key key) noexcept {
   } catch (const std::bad_alloc&) {
     fatal({"out of memory for closing a descriptor"});
   }
-  if (!submit_completion(rt_, slot.where(), *e)) close(slot);
+  if (!submit_completion(rt_, key.where, *e)) close(slot);
 }
 
 void io_service::waits(int more) noexcept { rt_.waits_changed(more); }

@@ -215,6 +215,18 @@ TEST_P(tcp_streams, know_their_addresses_and_options) {
   });
 }
 
+TEST_P(tcp_streams, keep_their_color_when_they_are_closed) {
+  in_color([&]() -> task<> {
+    const auto c = co_await make();
+    c->near.close();
+    co_await moment();
+    std::vector<std::pair<local::stream, local::stream>> others;  // one of them gets what the closed one had
+    for (std::uint64_t n = 100; n < 110; ++n) others.push_back(*local::pair(rt(), color{n}, color{n}));
+    EXPECT_EQ(c->near.color(), here_color);
+    EXPECT_EQ(tcp::stream{}.color(), color{});
+  });
+}
+
 TEST_P(tcp_streams, are_given_away_and_taken_over) {
   in_color([&]() -> task<> {
     const auto c = co_await make();

@@ -34,8 +34,11 @@ class io_object {
     return *this;
   }
 
+  /// The same when it is closed; color{} if it never was open.
+  ///
   /// Threads: any.
-  [[nodiscard]] tartan::color color() const noexcept;
+  [[nodiscard]] tartan::color color() const noexcept { return key_.where; }
+  /// Threads: any.
   [[nodiscard]] bool is_open() const noexcept;
 
   /// Closes now. What waits ends with errc::closed, later. Closing twice does nothing.

@@ -25,10 +25,11 @@ class io_slot;
 /// Directions of a descriptor; each has its own line of waiting operations.
 enum class flow : std::uint8_t { in, out };
 
-/// An open descriptor, from outside: it may have been closed since.
+/// An open descriptor, from outside: it may have been closed since, and the slot may be another's, in another color.
 struct slot_key {
   io_slot* slot = nullptr;
   std::uint32_t generation = 0;
+  color where{};
 };
 
 /// One operation: it tries a system call, and waits in its descriptor's line until that no longer would block.

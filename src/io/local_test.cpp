@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -287,6 +289,37 @@ TEST_P(local_sockets, tell_that_the_peer_is_gone) {
     const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     EXPECT_EQ((co_await ends->near.send_file(file, 0, 1)).error(), std::errc::broken_pipe);
     ::close(file);
+  });
+}
+
+/// How many descriptors are watched: each may wake a worker.
+std::size_t watched() {
+  std::size_t count = 0;
+  for (const auto& each : std::filesystem::directory_iterator{"/proc/self/fdinfo"}) {
+    std::ifstream about{each.path()};
+    for (std::string line; std::getline(about, line);) count += line.starts_with("tfd:") ? 1 : 0;
+  }
+  return count;
+}
+
+TEST_P(local_sockets_of_the_kernel, bring_no_edge_when_they_are_closed_though_a_duplicate_lives_on) {
+  in_color([&]() -> task<> {
+    auto ends = make_ends();
+    const std::size_t before = watched();
+    const int same = ::dup(ends->near.native_handle());
+    ends->near.close();
+    EXPECT_EQ(watched(), before - 1);
+    ::close(same);
+    auto others = make_ends();
+    EXPECT_TRUE(co_await others->near.send_with(bytes_of("x"), std::array{ends->far.native_handle()}));
+    ends->far.close();  // it is on its way
+    EXPECT_EQ(watched(), before);
+    EXPECT_EQ((co_await others->far.receive_with(others->room, others->passed))->descriptors, 1u);
+    auto arrived = local::stream::from_fd(::dup(others->passed[0]), here_color);
+    EXPECT_EQ(watched(), before + 1);
+    arrived->close();
+    EXPECT_EQ(watched(), before);
+    ::close(others->passed[0]);
   });
 }
 

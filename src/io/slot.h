@@ -80,6 +80,11 @@ class alignas(64) io_slot {
   /// An edge would not come, but it is worth a try again.
   void retry(flow way) noexcept { static_cast<void>(ready(generation(), readiness<real_memory>::bit_of(way))); }
 
+  /// Others may name the same open file: the program was told the descriptor, or has brought it.
+  ///
+  /// Threads: any: relaxed, for who closes it was told of it before.
+  real_memory::atomic<bool> known_outside{false};
+
   io_slot* next_free = nullptr;  ///< the service's
   std::unique_ptr<slot_extra> extra;
 

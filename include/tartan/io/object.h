@@ -47,7 +47,9 @@ class io_object {
   /// Whatever waits ends as canceled, later.
   void cancel(std::source_location site = std::source_location::current()) noexcept;
 
-  /// The descriptor, for system calls that this library does not know; -1 if closed. It stays this object's.
+  /// The descriptor, for system calls that this library does not know, and to be passed on; -1 if closed. It stays this object's.
+  ///
+  /// Cost: closing the object takes one more system call from then on, for the descriptor may have been duplicated.
   [[nodiscard]] int native_handle() const noexcept;
 
   /// Gives the descriptor away, non-blocking as it is; what waits ends with errc::closed. -1 if closed.
@@ -69,6 +71,8 @@ class io_object {
   ~io_object() { abandon(); }
 
   [[nodiscard]] detail::slot_key key() const noexcept { return key_; }
+  /// For this library's own calls; -1 if closed.
+  [[nodiscard]] int descriptor() const noexcept;
 
  private:
   void abandon() noexcept;

@@ -105,11 +105,15 @@ io_wait::step accept_base::take_over(io_slot& on, int descriptor) noexcept {
   return step::would_block;
 }
 
+begun_connection::~begun_connection() {
+  if (key_.slot != nullptr) key_.slot->service().abandon(key_);
+}
+
 begun_connection begin_connection(const address& to, std::source_location site) noexcept {
   runtime_state& rt = required_runtime("tartan::connect", site);
-  const auto failed = [](int error) { return begun_connection{{}, {error, std::system_category()}}; };
+  const auto failed = [](int error) { return begun_connection{std::error_code{error, std::system_category()}}; };
   const result<io_service*> service = io_service::find(rt);
-  if (!service) return {{}, service.error()};
+  if (!service) return begun_connection{service.error()};
   io_system& system = (*service)->system();
   const int descriptor = system.open_socket(to.family(), SOCK_STREAM, 0);
   if (descriptor < 0) return failed(-descriptor);
@@ -123,9 +127,9 @@ begun_connection begin_connection(const address& to, std::source_location site) 
   }
   // Watched only now: a socket that is not connected is hung up.
   const result<slot_key> opened = (*service)->open(descriptor, here_now()->running, std::nullopt);
-  if (opened) return {*opened, {}};
+  if (opened) return begun_connection{*opened};
   system.close(descriptor);
-  return {{}, opened.error()};
+  return begun_connection{opened.error()};
 }
 
 io_wait::step connect_base::attempt(io_slot& on) noexcept {

@@ -9,10 +9,15 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <source_location>
 #include <span>
 #include <string>
 #include <system_error>
 #include <tartan/core/post.h>
+#include <tartan/io/local.h>
+#include <utility>
 #include <vector>
 
 #include "io/connection.h"
@@ -212,6 +217,18 @@ TEST_P(tcp_streams, know_their_addresses_and_options) {
     EXPECT_EQ(c->near.set_no_delay(true).error(), errc::closed);
     EXPECT_EQ(c->near.option(SOL_SOCKET, SO_TYPE).error(), errc::closed);
     EXPECT_EQ(c->near.native_handle(), -1);
+  });
+}
+
+TEST_P(tcp_streams, are_closed_if_nobody_takes_what_was_begun) {
+  in_color([&]() -> task<> {
+    auto door = tcp::listen(rt(), "127.0.0.1:0", {.color = here_color});
+    std::optional<detail::begun_connection> begun{detail::begin_connection(*door.local_address(), std::source_location::current())};
+    EXPECT_FALSE(begun->error());
+    auto far = co_await door.accept(here_color);
+    begun.reset();  // as when there is no memory for the callback
+    std::array<std::byte, 1> room{};
+    EXPECT_EQ((co_await far->read_some(room)).error(), errc::end_of_stream);
   });
 }
 

@@ -78,10 +78,22 @@ class connect_base : public io_wait {
   step attempt(io_slot& on) noexcept final;
 };
 
-/// A socket on which a connection was begun, in the running color; an error if not even that went well.
-struct begun_connection {
-  slot_key key;
-  std::error_code error;
+/// A socket on which a connection was begun, in the running color; an error if not even that went well. Closed if nobody takes it.
+class begun_connection {
+ public:
+  explicit begun_connection(slot_key key) noexcept : key_{key} {}
+  explicit begun_connection(std::error_code error) noexcept : error_{error} {}
+  begun_connection(begun_connection&& other) noexcept : key_{other.take()}, error_{other.error_} {}
+  begun_connection& operator=(begun_connection&&) = delete;
+  ~begun_connection();
+
+  [[nodiscard]] slot_key key() const noexcept { return key_; }
+  [[nodiscard]] std::error_code error() const noexcept { return error_; }
+  [[nodiscard]] slot_key take() noexcept { return std::exchange(key_, {}); }
+
+ private:
+  slot_key key_;
+  std::error_code error_;
 };
 [[nodiscard]] begun_connection begin_connection(const address& to, std::source_location site) noexcept;
 
@@ -89,7 +101,7 @@ template <class Stream>
 class connect_op : public connect_base {
  public:
   using value_type = Stream;
-  explicit connect_op(begun_connection begun) noexcept : connect_base{begun.key}, made_{begun.key}, failed_{begun.error} {}
+  explicit connect_op(begun_connection begun) noexcept : connect_base{begun.key()}, made_{begun.take()}, failed_{begun.error()} {}
   [[nodiscard]] result<Stream> take() noexcept {
     if (failed_) return failed_;
     if (error()) return error();

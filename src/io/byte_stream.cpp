@@ -6,8 +6,8 @@
 
 namespace tartan {
 
-result<> socket_stream::shutdown_send() noexcept {
-  if (!is_open()) return errc::closed;
+result<> socket_stream::shutdown_send(std::source_location site) noexcept {
+  if (!check(site)) return errc::closed;
   const int error = key().slot->service().system().shut_down(descriptor(), SHUT_WR);
   if (error < 0) return detail::system_error(error);
   return {};

@@ -21,7 +21,6 @@ int io_object::native_handle() const noexcept {
   return key_.slot->descriptor();
 }
 
-/// Whether it is open; ends the program in another color.
 bool io_object::check(std::source_location site) const noexcept {
   if (!is_open()) return false;
   detail::require_color(*key_.slot, site);

@@ -94,8 +94,8 @@ result<socket> socket::from_fd(runtime& rt, int descriptor, tartan::color c) {
   return socket{*key};
 }
 
-result<> socket::connect(const address& peer) noexcept {
-  if (!is_open()) return errc::closed;
+result<> socket::connect(const address& peer, std::source_location site) noexcept {
+  if (!check(site)) return errc::closed;
   const int error = key().slot->service().system().connect(descriptor(), peer.data(), peer.size());
   if (error < 0) return system_error(error);
   return {};

@@ -131,7 +131,7 @@ class socket_stream : public byte_stream {
   /// Tells the peer that nothing more will be sent; reading goes on. What waits to be written before it must have ended.
   ///
   /// Errors: what the system says; errc::closed.
-  result<> shutdown_send() noexcept;
+  result<> shutdown_send(std::source_location site = std::source_location::current()) noexcept;
 
   /// How much the system buffers (SO_RCVBUF, SO_SNDBUF); it keeps twice that, for what it needs besides. For a listener's
   /// connections it is set on the listener, with set_option.
@@ -142,8 +142,13 @@ class socket_stream : public byte_stream {
 
   /// Sends `bytes` bytes of a file from `offset` on, without copying them through this program.
   ///
-  /// `file` may be any regular file's descriptor; it must stay open until the operation has ended.
+  /// `file` may be any regular file's descriptor that can be read from; it must stay open until the operation has ended.
+  /// What is not in the system's cache is read by a blocking thread first, a megabyte at a time, while the stream's other writes wait
+  /// behind it. Whether it is there, a byte at the end of each megabyte tells, and the very first one: the worker waits for the disk
+  /// itself where the cache has lost only what lies between, or loses it while a slow peer is waited for; where the file system cannot
+  /// tell; where no thread can be started; and after stop.
   /// Errors: errc::end_of_stream if the file is shorter.
+  /// Cost: one system call more for each megabyte, and one for the first.
   [[nodiscard]] auto send_file(int file, std::int64_t offset, std::size_t bytes) noexcept {
     return detail::io_awaitable<detail::send_file_op>{std::in_place, key(), file, offset, bytes};
   }

@@ -19,7 +19,8 @@ class runtime;
 ///
 /// Color: one, given when it is made. Operations are begun in it, which is checked, and end in it: completions, timeouts,
 /// cancellations and close cannot race with each other.
-/// Threads: moved and destroyed like any object; everything else in its color.
+/// Threads: moved and destroyed like any object; options, addresses and the descriptor are asked for and set by whoever has it, while
+/// nobody else uses it; everything else in its color.
 /// Lifetime: must not outlive its runtime. Destroying it closes the descriptor, in its color: at once if that is where it is
 /// destroyed. What still waits ends with errc::closed.
 /// Order: operations of one direction are done in the order in which they were begun.
@@ -73,10 +74,11 @@ class io_object {
   [[nodiscard]] detail::slot_key key() const noexcept { return key_; }
   /// For this library's own calls; -1 if closed.
   [[nodiscard]] int descriptor() const noexcept;
+  /// Whether it is open; if so, ends the program in another color.
+  [[nodiscard]] bool check(std::source_location site) const noexcept;
 
  private:
   void abandon() noexcept;
-  [[nodiscard]] bool check(std::source_location site) const noexcept;
 
   detail::slot_key key_;
 };

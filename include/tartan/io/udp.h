@@ -45,7 +45,7 @@ class socket : public io_object {
   [[nodiscard]] static result<socket> from_fd(runtime& rt, int descriptor, tartan::color c);
 
   /// From now on, send and receive mean this peer only. Returns at once: nothing is sent.
-  result<> connect(const address& peer) noexcept;
+  result<> connect(const address& peer, std::source_location site = std::source_location::current()) noexcept;
 
   /// How much the system buffers (SO_RCVBUF, SO_SNDBUF); what comes in beyond that is lost.
   ///

@@ -27,15 +27,6 @@ std::error_code last_error() noexcept { return {errno, std::system_category()}; 
 
 }  // namespace
 
-file_descriptor::~file_descriptor() { static_cast<void>(close()); }
-
-std::error_code file_descriptor::close() noexcept {
-  if (descriptor_ < 0) return {};
-  // Linux has closed it even when it says EINTR.
-  if (::close(std::exchange(descriptor_, -1)) < 0 && errno != EINTR) return last_error();
-  return {};
-}
-
 std::int64_t file_transfer::move(bool only_without_blocking) noexcept {
   const std::size_t left = bytes_ - done_;
   const iovec part{data_ + done_, only_without_blocking ? std::min(left, most_at_once) : left};

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <tartan/core/blocking.h>
 #include <tartan/core/runtime.h>
+#include <tartan/io/file_descriptor.h>
 
 #include "core/runtime_state.h"
 #include "io/service.h"
@@ -23,6 +24,8 @@
 namespace tartan {
 
 namespace {
+
+using detail::file_descriptor;
 
 std::error_code system_error(int positive) noexcept { return {positive, std::system_category()}; }
 
@@ -125,26 +128,6 @@ io_wait::step process_end_op::attempt(io_slot& on) noexcept {
 
 namespace {
 
-/// A descriptor until it is given away.
-class owned_descriptor {
- public:
-  owned_descriptor() noexcept = default;
-  explicit owned_descriptor(int descriptor) noexcept : descriptor_{descriptor} {}
-  owned_descriptor(owned_descriptor&& other) noexcept : descriptor_{std::exchange(other.descriptor_, -1)} {}
-  owned_descriptor& operator=(owned_descriptor&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  ~owned_descriptor() {
-    if (descriptor_ >= 0) static_cast<void>(::close(descriptor_));
-  }
-  [[nodiscard]] int get() const noexcept { return descriptor_; }
-  [[nodiscard]] int give() noexcept { return std::exchange(descriptor_, -1); }
-
- private:
-  int descriptor_ = -1;
-};
-
 /// The child's side of its standard streams, and posix_spawn's lists. Calls give 0 or an errno.
 class preparation {
  public:
@@ -163,8 +146,8 @@ class preparation {
   }
 
   /// One standard stream; its own end, if it is a pipe, lies in `ours`.
-  [[nodiscard]] int stream(int number, child_stream kind, owned_descriptor& ours) {
-    owned_descriptor& theirs = theirs_[number];
+  [[nodiscard]] int stream(int number, child_stream kind, file_descriptor& ours) {
+    file_descriptor& theirs = theirs_[number];
     if (kind == child_stream::null) {
       theirs = above_standard(::open("/dev/null", (number == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC));
       if (theirs.get() < 0) return errno;
@@ -215,20 +198,20 @@ class preparation {
 
  private:
   /// A program that was started with closed standard streams gets their numbers for others: they would be overwritten.
-  static owned_descriptor above_standard(int descriptor) noexcept {
-    if (descriptor < 0 || descriptor > 2) return owned_descriptor{descriptor};
-    const owned_descriptor low{descriptor};
-    return owned_descriptor{::fcntl(descriptor, F_DUPFD_CLOEXEC, 3)};
+  static file_descriptor above_standard(int descriptor) noexcept {
+    if (descriptor < 0 || descriptor > 2) return file_descriptor{descriptor};
+    const file_descriptor low{descriptor};
+    return file_descriptor{::fcntl(descriptor, F_DUPFD_CLOEXEC, 3)};
   }
 
   posix_spawn_file_actions_t actions_;
   posix_spawnattr_t attributes_;
-  owned_descriptor theirs_[3];
-  owned_descriptor directory_;
+  file_descriptor theirs_[3];
+  file_descriptor directory_;
 };
 
 /// An end of ours becomes an object; open if there is one. Gives an error and keeps it otherwise.
-std::error_code open_end(detail::io_service& service, owned_descriptor& ours, color c, detail::slot_key& into) noexcept {
+std::error_code open_end(detail::io_service& service, file_descriptor& ours, color c, detail::slot_key& into) noexcept {
   if (ours.get() < 0) return {};
   const result<detail::slot_key> opened = service.open(ours.get(), c, std::nullopt);
   if (!opened) return opened.error();
@@ -239,7 +222,7 @@ std::error_code open_end(detail::io_service& service, owned_descriptor& ours, co
 
 /// Opens a child that was just started; on error it is killed and reaped.
 result<detail::slot_key> open_child(detail::io_service& service, std::unique_ptr<detail::child> state, pid_t id, color c) {
-  owned_descriptor descriptor{open_pidfd(id)};
+  file_descriptor descriptor{open_pidfd(id)};
   if (descriptor.get() < 0) {
     const int error = errno;
     static_cast<void>(::kill(id, SIGKILL));
@@ -261,7 +244,7 @@ result<process> process::start(detail::runtime_state& rt, const command& what, t
   detail::io_service& service = **found;
   if (!service.system().is_kernel()) return std::make_error_code(std::errc::not_supported);
   preparation ready;
-  owned_descriptor ours[3];
+  file_descriptor ours[3];
   const child_stream kinds[3] = {what.input, what.output, what.errors};
   for (int n = 0; n < 3; ++n) {
     if (const int error = ready.stream(n, kinds[n], ours[n]); error != 0) return system_error(error);

@@ -17,6 +17,7 @@
 #include <tartan/core/frame.h>
 #include <tartan/core/result.h>
 #include <tartan/core/task.h>
+#include <tartan/io/file_descriptor.h>
 #include <type_traits>
 #include <utility>
 
@@ -26,21 +27,7 @@ class file;
 
 namespace detail {
 
-/// An open file's descriptor. Closed with the last file or operation that has it.
-class file_descriptor {
- public:
-  explicit file_descriptor(int descriptor) noexcept : descriptor_{descriptor} {}
-  file_descriptor(const file_descriptor&) = delete;
-  file_descriptor& operator=(const file_descriptor&) = delete;
-  ~file_descriptor();
-
-  [[nodiscard]] int get() const noexcept { return descriptor_; }
-  /// Closes it now, which may block.
-  [[nodiscard]] std::error_code close() noexcept;
-
- private:
-  int descriptor_;
-};
+/// Closed with the last file or operation that has it.
 using shared_descriptor = std::shared_ptr<file_descriptor>;
 
 /// What all operations have: the descriptor, kept open, and how it ended.

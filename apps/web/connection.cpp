@@ -39,26 +39,27 @@ tartan::task<> connection::run() {
       if (out_.capacity() > kept_output) out_.shrink_to_fit();
     }
     if (large_ != nullptr && !co_await send_large()) co_return;
-    if (ending_) break;
+    if (ending_ || (draining_ && next == need::input && in_.empty())) break;
     if (next != need::input) continue;
-    if (draining_ && in_.empty() && body_left_ == 0) break;
     wait_for_input();
     const tartan::result<std::size_t> got = co_await peer_.read_some(in_.room());
     if (got) {
       in_.add(*got);
       now_ = site_.runtime.now();
-    } else if (timed_out_) {
+    } else if (got.error() != tartan::errc::canceled) {
+      co_return;  // the peer has finished, or is gone
+    } else if (timed_out_ && phase_ == phase::head) {
       refuse(status::request_timeout);
     } else {
-      co_return;
+      break;  // its time is up, or the server's
     }
   }
-  if (broken_ || body_left_ != 0 || !in_.empty()) co_await linger();
+  co_await linger();
 }
 
 void connection::drain() noexcept {
   draining_ = true;
-  if (phase_ == phase::idle) peer_.close();
+  if (phase_ == phase::idle || phase_ == phase::body) peer_.cancel();  // all that was asked is answered
 }
 
 /// Answers what is there, as far as that needs no waiting.
@@ -129,7 +130,7 @@ void connection::end_request() {
 void connection::refuse(status why) {
   request_ = {};
   append_status(out_, why, form());
-  ending_ = broken_ = true;
+  ending_ = true;
 }
 
 /// Asks the library for the page, and answers.
@@ -168,7 +169,7 @@ tartan::task<bool> connection::send_large() {
 }
 
 /// Waits for the peer to finish, dropping what it sends: closing over unread bytes resets the connection, and the peer might lose the
-/// response (RFC 9112, 9.6).
+/// response (RFC 9112, 9.6). That nothing is unread now says nothing: the next bytes may be on their way.
 tartan::task<> connection::linger() {
   if (!peer_.shutdown_send()) co_return;
   enter(phase::lingering);
@@ -218,12 +219,15 @@ void connection::look_at_clock() {
   if (site_.runtime.now() < deadline_) return watch();
   timer_at_ = time::max();
   switch (phase_) {
+    case phase::idle:
     case phase::head:
+    case phase::body:
       timed_out_ = true;
       return peer_.cancel();
     case phase::file:  // the disk takes its time, not the client
       return enter(phase::file);
-    default:
+    case phase::sending:
+    case phase::lingering:
       return peer_.close();
   }
 }

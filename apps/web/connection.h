@@ -80,7 +80,6 @@ class connection {
 
   bool draining_ = false;         ///< no request after those that have begun
   bool ending_ = false;           ///< nothing after out_
-  bool broken_ = false;           ///< where the next request begins is not known
   bool timed_out_ = false;
 
   tartan::timer timer_;           ///< set for the deadline or an earlier time: moving the deadline need not set it anew

@@ -132,12 +132,14 @@ class client:
         self.send(get(path, fields))
         return self.response()
 
-    def is_closed(self):
-        """Waits for the end: True if nothing comes before it."""
+    def is_closed(self, reset_too=False):
+        """Waits for the end: True if nothing comes before it. A reset is an error, for it may throw away what was sent before."""
         try:
             return self.got == b"" and not self.receive()
         except ConnectionResetError:
-            return True
+            if reset_too:
+                return True
+            raise
 
 
 def get(path, fields="", method="GET", version="1.1"):

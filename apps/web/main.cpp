@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "one_line.h"
 #include "server.h"
 #include "settings.h"
 
@@ -49,7 +50,7 @@ int serve(web::settings with) {
   tartan::runtime rt{options};
   web::server server{rt, with};
   tartan::signal_set signals{rt, {SIGINT, SIGTERM}};
-  std::printf("tartan-web: %s on http://%s with %u worker%s (epoll); Ctrl-C ends it\n", with.root.c_str(),
+  std::printf("tartan-web: %s on http://%s with %u worker%s (epoll); Ctrl-C ends it\n", web::one_line(with.root).c_str(),
               server.address().to_string().c_str(), rt.workers(), rt.workers() == 1 ? "" : "s");
   std::fflush(stdout);
   rt.spawn(server.run());
@@ -65,7 +66,7 @@ int main(int argc, char** argv) {
   try {
     return serve(command.what);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "tartan-web: %s\n", e.what());
+    std::fprintf(stderr, "tartan-web: %s\n", web::one_line(e.what()).c_str());
     return 2;
   }
 }

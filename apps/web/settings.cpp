@@ -1,17 +1,39 @@
 #include "settings.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdio>
+#include <string>
+#include <utility>
+
+#include "one_line.h"
 
 namespace web {
 
 namespace {
 
+/// All of the text is one number from `least` to `most`. The parser's own conversions make a large number of "-1", and its range has
+/// room for "nan".
+template <class Number>
+CLI::Validator from_to(Number least, Number most, std::string range) {
+  const auto what_is_wrong = [least, most, range = std::move(range)](const std::string& text) -> std::string {
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && end == text.data() + text.size() && value >= least && value <= most) return {};
+    return "'" + text + "' is no number from " + range;
+  };
+  return CLI::Validator{what_is_wrong, ""};
+}
+
+CLI::Validator from_to(std::uint64_t least, std::uint64_t most) {
+  return from_to(least, most, std::to_string(least) + " to " + std::to_string(most));
+}
+
 /// An option in seconds, or parts of one.
 void add_time(CLI::App& app, const char* name, std::chrono::milliseconds& into, const char* help) {
   const auto set = [&into](double seconds) { into = std::chrono::milliseconds{static_cast<long>(seconds * 1000)}; };
   app.add_option_function<double>(name, set, help)
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(from_to(0.0, 1e6, "0 to 1000000"))
       ->type_name("SECONDS")
       ->default_str(std::to_string(into.count() / 1000));
 }
@@ -22,11 +44,11 @@ void add_options(CLI::App& app, settings& s) {
       ->type_name("ADDR:PORT")
       ->capture_default_str();
   app.add_option("--workers", s.workers, "Threads that run events; 0: one for each CPU")
-      ->check(CLI::Range(0u, 1024u))
+      ->check(from_to(0, 1024))
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--max-connections", s.max_connections, "Connections at a time; more wait until one has ended")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(from_to(1, 1'000'000))
       ->type_name("N")
       ->capture_default_str();
   add_time(app, "--header-timeout", s.times.header, "For the head of a request: then 408");
@@ -34,11 +56,15 @@ void add_options(CLI::App& app, settings& s) {
   add_time(app, "--write-timeout", s.times.write, "For each 256 KB of a response: then the connection is closed");
   add_time(app, "--drain-timeout", s.times.drain, "For requests in progress, after SIGINT or SIGTERM");
   app.add_option("--cache-bytes", s.pages.cache.bytes, "Memory for pages; workers keep as much again of old ones, at most")
+      ->check(from_to(0, std::uint64_t{1} << 40))
       ->type_name("BYTES")
       ->capture_default_str();
-  app.add_option("--cache-entries", s.pages.cache.entries, "Pages in memory")->type_name("N")->capture_default_str();
+  app.add_option("--cache-entries", s.pages.cache.entries, "Pages in memory")
+      ->check(from_to(0, 1'000'000'000))
+      ->type_name("N")
+      ->capture_default_str();
   app.add_option("--largest-page", s.pages.largest_page, "A larger file is not kept in memory, but sent from the disk")
-      ->check(CLI::Range(0, 16 * 1024 * 1024))
+      ->check(from_to(0, std::uint64_t{16} << 20))
       ->type_name("BYTES")
       ->capture_default_str();
   add_time(app, "--recheck", s.pages.recheck, "How long a page is served before the disk is asked whether it has changed");
@@ -58,7 +84,7 @@ command_line read_command_line(int argc, const char* const* argv) {
     std::fputs(app.help().c_str(), stdout);
     result.serve = false;
   } catch (const CLI::ParseError& wrong) {
-    std::fprintf(stderr, "tartan-web: %s (see tartan-web --help)\n", wrong.what());
+    std::fprintf(stderr, "tartan-web: %s (see tartan-web --help)\n", one_line(wrong.what()).c_str());
     result.serve = false;
     result.exit_status = 2;
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <memory>
@@ -130,7 +131,7 @@ class told_source final : public readiness_source {
  public:
   ended_by wait(unsigned /*worker*/, std::uint64_t at_most_ns) noexcept override {
     waits.push_back(at_most_ns);
-    return next;
+    return waits.size() == calls_after ? ended_by::call : next;
   }
   void call() noexcept override { ++calls; }
   void deliver(unsigned worker) noexcept override { delivered.push_back(worker); }
@@ -141,6 +142,7 @@ class told_source final : public readiness_source {
   [[nodiscard]] int descriptor() const noexcept override { return 42; }
 
   ended_by next = ended_by::readiness;
+  std::size_t calls_after = 0;  ///< so many waits; 0: never
   std::vector<std::uint64_t> waits;
   std::vector<unsigned> delivered;
   int calls = 0;
@@ -213,12 +215,25 @@ TEST(futex_poller, waits_in_its_source_until_the_deadline_and_no_shorter) {
   const std::uint64_t until = poller.now_ns() + 100'000;
   EXPECT_EQ(poller.sleep(0, token, {until, never_ns}), slept::alone);
   EXPECT_GE(poller.now_ns(), until);
-  ASSERT_FALSE(source.waits.empty());
   for (const std::uint64_t asked : source.waits) EXPECT_LE(asked, 100'000u);
+}
+
+TEST(futex_poller, asks_its_source_to_wait_for_what_is_left_of_the_shorter_time) {
+  futex_poller poller;
+  told_source source;
+  source.next = readiness_source::ended_by::time;
+  source.calls_after = 3;
+  poller.attach(1);
+  poller.take_source(source);
+  poller.approach(0, false);
+  wake_token token{token_asleep};
+  EXPECT_EQ(poller.sleep(0, token, {poller.now_ns() + an_hour_ns, never_ns}), slept::called);
+  EXPECT_EQ(source.waits.size(), 3u);
+  EXPECT_LE(source.waits.front(), an_hour_ns);
+  EXPECT_TRUE(std::is_sorted(source.waits.rbegin(), source.waits.rend()));
   source.waits.clear();
-  EXPECT_EQ(poller.sleep(0, token, {poller.now_ns() + an_hour_ns, 50'000}), slept::alone);
-  ASSERT_FALSE(source.waits.empty());
-  for (const std::uint64_t asked : source.waits) EXPECT_LE(asked, 50'000u);
+  EXPECT_EQ(poller.sleep(0, token, {poller.now_ns() + 2 * an_hour_ns, an_hour_ns}), slept::called);
+  EXPECT_LE(source.waits.front(), an_hour_ns);
 }
 
 TEST(futex_poller, passes_on_what_its_source_has) {

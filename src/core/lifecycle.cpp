@@ -244,7 +244,12 @@ drained lifecycle::finish_off(std::uint64_t within_ns) {
   cancel_waits();
   if (within_ns != 0) {
     const std::uint64_t now = rt_.now_ns();
-    work(until::idle, within_ns > never_ns - now ? never_ns : now + within_ns);
+    try {
+      work(until::idle, within_ns > never_ns - now ? never_ns : now + within_ns);
+    } catch (...) {  // the workers could not be started
+      run_.give_up_drain();
+      throw;
+    }
   }
   rt_.guests().pass();  // blocking jobs that were admitted before the stop are in the pool
   const std::size_t jobs_dropped = await_blocking(within_ns);

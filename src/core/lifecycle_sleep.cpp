@@ -221,7 +221,10 @@ bool lifecycle::quiescent() noexcept {
 /// A worker that came late, with the number of the last run, asks again for the one that has begun since: nobody else may.
 void lifecycle::finish_if_quiescent(std::uint64_t this_run) noexcept {
   while (quiescent()) {
-    if (run_.end(this_run)) return summon(0, nullptr);  // own-run
+    if (run_.end(this_run)) {  // own-run
+      real_memory::full_barrier();  // covered: as in stop()
+      return summon(0, nullptr);
+    }
     if ((this_run & finished) != 0) return;
   }
 }

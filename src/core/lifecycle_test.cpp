@@ -293,6 +293,25 @@ TEST_P(between_runs, a_first_run_that_fails_half_way_is_begun_again_by_the_next_
   EXPECT_EQ(hooks.stopped, each_once);
 }
 
+TEST_P(between_runs, a_drain_that_cannot_start_the_workers_is_begun_again_by_the_next_run) {
+  const unlucky_watch unlucky;
+  for (const bool drains_again : {false, true}) {
+    unlucky_watch::threads_wanted = 0;
+    runtime rt{settings()};
+    unlucky.watch(rt);
+    bool ran = false;
+    rt.post([&] { ran = true; });
+    EXPECT_THROW((void)rt.drain(1h), std::system_error);
+    EXPECT_FALSE(ran);
+    if (drains_again) {
+      EXPECT_TRUE(rt.drain(1h).complete);
+    } else {
+      EXPECT_EQ(rt.run(), 0);
+    }
+    EXPECT_TRUE(ran);
+  }
+}
+
 TEST_P(between_runs, a_worker_that_was_never_started_is_not_stopped) {
   called_hooks hooks;
   const unlucky_watch unlucky;

@@ -30,6 +30,9 @@ class run_word {
   /// From now on no stop ends a run. Threads: who has entered the runtime, between two runs.
   void begin_drain() noexcept { draining_.store(true, std::memory_order_relaxed); }
 
+  /// It could not be run; another may be begun. Threads: as begin_drain().
+  void give_up_drain() noexcept { draining_.store(false, std::memory_order_relaxed); }
+
   /// Ends the run that the caller is worker 0 of. In a child of fork, on its only thread, any.
   void end() noexcept { word_.fetch_or(finished, std::memory_order_acq_rel); }
 

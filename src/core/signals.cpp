@@ -88,7 +88,7 @@ bool take(const signal_calls& calls, int number) noexcept {
   struct sigaction action{};
   action.sa_handler = &on_signal;
   action.sa_flags = restart;
-  sigemptyset(&action.sa_mask);
+  sigfillset(&action.sa_mask);  // one after the other: of two that come together the first is the first
   const auto index = static_cast<std::size_t>(number);
   if (calls.action(number, nullptr, &desk.former[index]) != 0) return false;  // before ours can run and look for it
   if (calls.action(number, &action, nullptr) != 0) return false;

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "core/memory.h"
+#include "tests/workers.h"
 
 namespace tartan::detail {
 namespace {
@@ -228,13 +229,32 @@ TEST_P(a_runtime_with_signals, is_left_at_once_at_the_second) {
   const auto twice = [] {
     runtime rt{with()};
     rt.stop_on({SIGUSR1, SIGUSR2});
-    rt.post([] {
+    rt.post([&] {
       ::kill(::getpid(), SIGUSR1);
+      test::spin_until([&] { return rt.stopped(); });
       ::kill(::getpid(), SIGUSR2);
     });
     rt.run();
   };
   EXPECT_EXIT(twice(), ::testing::ExitedWithCode(128 + SIGUSR2), "");
+}
+
+TEST_P(a_runtime_with_signals, takes_two_that_come_at_once_one_after_the_other) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto both = [] {
+    runtime rt{with()};
+    rt.stop_on({SIGUSR1, SIGUSR2});
+    sigset_t held;
+    sigemptyset(&held);
+    sigaddset(&held, SIGUSR1);
+    sigaddset(&held, SIGUSR2);
+    ::pthread_sigmask(SIG_BLOCK, &held, nullptr);
+    ::kill(::getpid(), SIGUSR2);
+    ::kill(::getpid(), SIGUSR1);
+    ::pthread_sigmask(SIG_UNBLOCK, &held, nullptr);  // the system begins with the lower number
+    rt.run();
+  };
+  EXPECT_EXIT(both(), ::testing::ExitedWithCode(128 + SIGUSR2), "");
 }
 
 TEST_P(a_runtime_with_signals, is_the_only_one) {

@@ -35,7 +35,7 @@ class runtime_probe final : public stall_probe {
   [[nodiscard]] std::uint64_t events(unsigned index) const noexcept override {
     const worker& w = rt_.life().at(index);
     // Of two moments, if it goes on meanwhile: then this may be the last look's number again, but not at a second look.
-    return w.turns.get() << 17 | w.left_in_batch.load(std::memory_order_relaxed);
+    return w.turns.get() << 17 | w.left_in_batch.load(std::memory_order_acquire);  // pairs with run_events
   }
   [[nodiscard]] bool snapshot(unsigned index, stalled_handler& into) const noexcept override {
     const worker& w = rt_.life().at(index);

@@ -11,7 +11,8 @@ namespace tartan::detail {
 /// The links that the pushes of a batch owe, by owner, and the look for the colors that became runnable at home.
 ///
 /// Until they are paid nobody finds the one, and nobody is woken for the other. Hence it is not for long (contract 7): at most 128, which
-/// takes some 5 us, and before_delay() pays before anything that may take longer.
+/// takes some 5 us, and before_delay() pays before memory is asked for. What a push may wait for besides is another worker in the same
+/// bucket or home, which is short unless that one was preempted.
 class default_policy::batch_links {
  public:
   batch_links(default_policy& of, worker* from) noexcept : of_{of}, from_{from} {}
@@ -78,7 +79,8 @@ struct default_policy::together {
   void before_delay() const noexcept { owed->pay_all(); }
 };
 
-/// Neither the pool's lock nor memory from the system while a bucket is locked. If there is none, it is missed only if it is needed.
+/// Neither the pool's lock nor memory from the system while a bucket is locked; but for a thread that has no lines of its own (its
+/// thread-locals are gone, or there was no memory for them). If there is none, it is missed only if it is needed.
 template <class Duties>
 [[gnu::always_inline]] inline void default_policy::reserve_line(worker* from, Duties duties) noexcept {
   line_cache* const lines = lines_of(from);

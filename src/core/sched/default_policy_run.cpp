@@ -96,10 +96,11 @@ bool default_policy::run_events(worker& w, color_queue& q) {
   while (const std::uint32_t left = w.left_in_batch.load(std::memory_order_relaxed)) {
     event* const e = q.take();
     if (e == nullptr) return false;
-    w.left_in_batch.store(left - 1, std::memory_order_relaxed);  // the stall watch tells events apart by it
     const event_ops* const ops = e->ops;
     w.site = e->site;
     w.running_site.store(e->site, std::memory_order_relaxed);
+    // The stall watch tells events apart by it. release: whose it is; pairs with the watch's look, which reports each number once
+    w.left_in_batch.store(left - 1, std::memory_order_release);
     w.inline_left = lifecycle::inline_completions;
     const end_of_event end{pool, w.event_lines, ops->pooled ? e : nullptr};
     ops->run(*e);

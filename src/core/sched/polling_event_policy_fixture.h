@@ -27,6 +27,12 @@ class polling_event_policy : public serial_policy {
   unsigned looks = 0;   ///< as the polling form
   unsigned blocks = 0;  ///< as the blocking form
 
+  /// The number of the blocking form that a worker has now; 0: none has. Threads: any.
+  [[nodiscard]] unsigned block_now() noexcept {
+    const std::lock_guard hold{lock_};
+    return blocked_ != nobody ? blocks : 0;
+  }
+
   void submit(color where, detail::event& e, detail::worker* from) noexcept {
     unsigned held_by = nobody;
     {

@@ -97,9 +97,19 @@ def all_workers():
     return len(os.sched_getaffinity(0))
 
 
+def programs_of(asked, programs):
+    return sorted(path.name for path in (programs / asked.folder).glob("*") if os.access(path, os.X_OK) and path.is_file())
+
+
+def missing_from(asked, programs):
+    """Contenders that the question names and that were not built, as labels."""
+    found = programs_of(asked, programs)
+    return [f"{asked.key} {name}: there is no such program" for name in asked.order if name not in found]
+
+
 def contenders_of(asked, programs):
     """The rows of one question for which there is a program; unknown programs come last."""
-    found = sorted(path.name for path in (programs / asked.folder).glob("*") if os.access(path, os.X_OK) and path.is_file())
+    found = programs_of(asked, programs)
     order = asked.order or ORDER
     names = [name for name in order if name in found] + [name for name in found if name not in order]
     rows = []

@@ -3,6 +3,7 @@
 #include <tartan/core/await_blocking.h>
 #include <tartan/core/on.h>
 
+#include <exception>
 #include <functional>
 #include <utility>
 
@@ -22,20 +23,38 @@ std::size_t library::loads() const noexcept {
 tartan::task<finding> library::ask(std::string_view path, page_cache::time now) {
   shelf& at = *shelves_[std::hash<std::string_view>{}(path) % shelves_.size()];
   co_await tartan::on(at.color.value());
-  page_cache::entry* const known = at.pages.find(path);
-  if (known == nullptr) co_return co_await await_arrival(at, path, now);
-  if (now - known->checked < with_.recheck) co_return finding{status::ok, known->content, nullptr, 0, known->checked};
-  known->checked = now;  // meanwhile others get the old one
-  co_return co_await load(at, path, now);
+  const page_cache::entry* const known = at.pages.find(path);
+  if (known != nullptr && (now - known->checked < with_.recheck || at.open.contains(path))) {
+    co_return finding{status::ok, known->content, nullptr, 0, known->checked};
+  }
+  co_return co_await ask_disk(at, path, now);
+}
+
+/// Who comes first loads; those that come before it is there get the same.
+tartan::task<finding> library::ask_disk(shelf& of, std::string_view path, page_cache::time now) {
+  const finding unavailable{status::unavailable, nullptr, nullptr, 0, {}};
+  const auto at = of.open.try_emplace(std::string{path}).first;
+  if (at->second == nullptr) at->second = std::make_shared<question>();
+  const std::shared_ptr<question> mine = at->second;
+  const tartan::result<tartan::semaphore::permit> turn = co_await mine->turn.acquire();
+  if (turn && !mine->answer) {
+    mine->answer = unavailable;
+    try {
+      mine->answer = co_await load(of, path, now);
+    } catch (const std::exception&) {  // no memory, no thread for the disk
+    }
+    of.open.erase(at);  // whose question begins now gets an answer of his own, however long this line still is
+  }
+  co_return turn ? *mine->answer : unavailable;
 }
 
 /// Asks the disk, and keeps what comes. Color: the shelf's, before and after.
-tartan::task<finding> library::load(shelf& in, std::string_view path, page_cache::time now) {
-  const page_cache::entry* const before = in.pages.find(path);
+tartan::task<finding> library::load(shelf& into, std::string_view path, page_cache::time now) {
+  const page_cache::entry* const before = into.pages.find(path);
   const shared_page old = before != nullptr ? before->content : nullptr;
   std::optional<file_version> version;
   if (old != nullptr) version = old->version;
-  ++in.loads;
+  ++into.loads;
   document came = co_await tartan::blocking([&] { return root_.load(path, with_.largest_page, version); });
   finding found{came.code, nullptr, nullptr, came.size, now};
   if (came.unchanged) {
@@ -45,37 +64,9 @@ tartan::task<finding> library::load(shelf& in, std::string_view path, page_cache
     if (came.large.is_open()) found.large = std::make_shared<const file>(std::move(came.large));
   }
   if (found.content != nullptr && found.large == nullptr) {
-    in.pages.put(path, found.content, now);
+    into.pages.put(path, found.content, now);
   } else {
-    in.pages.drop(path);
-  }
-  co_return found;
-}
-
-/// Who comes first loads; those that come before it is there get the same.
-tartan::task<finding> library::await_arrival(shelf& in, std::string_view path, page_cache::time now) {
-  const auto at = in.arrivals.try_emplace(std::string{path}).first;
-  arrival& mine = at->second;
-  struct presence {  // also if the load throws, or the coroutine is destroyed
-    shelf& in;
-    decltype(at) where;
-    presence(shelf& i, decltype(at) w) : in{i}, where{w} { ++where->second.awaiting; }
-    presence(const presence&) = delete;
-    presence& operator=(const presence&) = delete;
-    ~presence() {
-      if (--where->second.awaiting == 0) in.arrivals.erase(where);
-    }
-  };
-  const presence here{in, at};
-  finding found;
-  {
-    const tartan::result<tartan::semaphore::permit> turn = co_await mine.turn.acquire();
-    if (!turn) {
-      found.code = status::unavailable;
-      co_return found;
-    }
-    if (!mine.came) mine.came = co_await load(in, path, now);
-    found = *mine.came;
+    into.pages.drop(path);
   }
   co_return found;
 }

@@ -10,11 +10,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "document_root.h"
 #include "page_cache.h"
@@ -46,10 +47,11 @@ class library {
  public:
   library(tartan::runtime& rt, const document_root& from, const library_settings& with);
 
-  /// What is under a path: at most `recheck` old, or older while somebody is asking the disk already.
+  /// What is under a path: at most `recheck` old. While somebody asks the disk about a page, others get it as it was, with the time at
+  /// which it was checked; nobody gets what a load has brought that had ended before the question.
   ///
-  /// `path` must live until the end. Errors: as document_root's, by status; 503 if the coroutine was asked to end. std::system_error
-  /// without a thread for the disk.
+  /// `path` must live until the end. Errors: as document_root's, by status; 503 too if there is no memory or no thread for the disk, or
+  /// if the coroutine was asked to end.
   /// Cost: two moves between colors; if it is not there, or too old, a job of a blocking thread.
   [[nodiscard]] tartan::task<finding> ask(std::string_view path, page_cache::time now);
 
@@ -57,22 +59,21 @@ class library {
   [[nodiscard]] std::size_t loads() const noexcept;
 
  private:
-  /// A path that is not there: who asks for it waits until the first one has it.
-  struct arrival {
+  /// One question to the disk. Who has the same one meanwhile waits in line for the answer.
+  struct question {
     tartan::semaphore turn{1};
-    std::size_t awaiting = 0;
-    std::optional<finding> came;
+    std::optional<finding> answer;
   };
   struct shelf {
     shelf(tartan::runtime& rt, const cache_limits& limits) : color{rt, "shelf"}, pages{limits} {}
     tartan::strand color;
     page_cache pages;
-    std::unordered_map<std::string, arrival> arrivals;
+    std::map<std::string, std::shared_ptr<question>, std::less<>> open;  ///< those without an answer, by path
     std::size_t loads = 0;
   };
 
-  [[nodiscard]] tartan::task<finding> load(shelf& in, std::string_view path, page_cache::time now);
-  [[nodiscard]] tartan::task<finding> await_arrival(shelf& in, std::string_view path, page_cache::time now);
+  [[nodiscard]] tartan::task<finding> ask_disk(shelf& of, std::string_view path, page_cache::time now);
+  [[nodiscard]] tartan::task<finding> load(shelf& into, std::string_view path, page_cache::time now);
 
   const document_root& root_;
   const library_settings with_;

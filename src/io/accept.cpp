@@ -37,6 +37,9 @@ bool concerns_the_peer(int error) noexcept {
   }
 }
 
+/// Failures in a row that concern a peer each, until one no longer believes it: a filter that forbids the call says EPERM for ever.
+constexpr int most_refused = 64;
+
 bool is_shortage(int error) noexcept { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
 
 /// Tries again later: no edge will come for connections that are there already.
@@ -67,7 +70,7 @@ io_wait::step accept_base::attempt(io_slot& on) noexcept {
     state.left = state.batch;
     return step::goes_on;
   }
-  for (;;) {
+  for (int refused = 0;;) {
     const int got = on.service().system().accept(on.descriptor(), nullptr, nullptr);
     if (got >= 0) {
       --state.left;
@@ -78,8 +81,8 @@ io_wait::step accept_base::attempt(io_slot& on) noexcept {
       state.left = state.batch;
       return step::would_block;
     }
-    if (concerns_the_peer(error)) continue;
-    if (!is_shortage(error)) return fail(error);
+    if (concerns_the_peer(error) && ++refused < most_refused) continue;
+    if (!concerns_the_peer(error) && !is_shortage(error)) return fail(error);
     pause(on, state);
     return step::would_block;
   }

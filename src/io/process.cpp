@@ -220,13 +220,13 @@ std::error_code open_end(detail::io_service& service, file_descriptor& ours, col
   return {};
 }
 
-/// Opens a child that was just started; on error it is killed and reaped.
+/// Opens a child that was just started; on error it is killed and reaped. One that may not be killed, for it has become another user's,
+/// goes on: nobody waits for it.
 result<detail::slot_key> open_child(detail::io_service& service, std::unique_ptr<detail::child> state, pid_t id, color c) {
   file_descriptor descriptor{open_pidfd(id)};
   if (descriptor.get() < 0) {
     const int error = errno;
-    static_cast<void>(::kill(id, SIGKILL));
-    reaper::reap(id);
+    if (::kill(id, SIGKILL) == 0) reaper::reap(id);
     return system_error(error);
   }
   state->started(id, descriptor.get());

@@ -1,6 +1,7 @@
 /// Every failure of the calls behind files, child processes, signals and watched directories.
 
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,11 +14,13 @@
 
 #include "tests/io_failures/scenario.h"
 #include "tests/temporary_folder.h"
+#include "tests/workers.h"
 
 namespace tartan {
 namespace {
 
 using test::call;
+using test::failing_call;
 using test::fails_everywhere;
 using test::outcome;
 using test::stage;
@@ -103,7 +106,14 @@ TEST_F(kernel_objects, child_processes_tell_of_each_failure) {
       cat.directory = folder_.path().string();
       cat.input = cat.output = child_stream::pipe;
       cat.errors = child_stream::null;
-      auto child = process::spawn(cat);
+      const auto spawn = [&cat]() -> result<process> {
+        try {
+          return process::spawn(cat);
+        } catch (const std::bad_alloc&) {  // there is no memory to prepare it
+          return std::error_code{ENOMEM, std::system_category()};
+        }
+      };
+      auto child = spawn();
       if (!errors.ok(child)) co_return;
       const auto asked = co_await child->input.write("hello\n");
       errors.ok(asked);
@@ -115,7 +125,7 @@ TEST_F(kernel_objects, child_processes_tell_of_each_failure) {
       errors.ok(ended);
       cat.input = cat.output = child_stream::inherited;
       cat.arguments = {"sleep", "1000"};
-      auto sleeper = process::spawn(cat);
+      auto sleeper = spawn();
       if (!errors.ok(sleeper)) co_return;
       if (!errors.ok(sleeper->kill(SIGTERM))) co_return;
       const auto killed = co_await sleeper->wait();
@@ -126,6 +136,11 @@ TEST_F(kernel_objects, child_processes_tell_of_each_failure) {
                              {call::open, EMFILE, outcome::told},
                              {call::pipe2, EMFILE, outcome::told},
                              {call::fcntl, EINVAL, outcome::told},
+                             {call::posix_spawn_file_actions_init, ENOMEM, outcome::told},
+                             {call::posix_spawnattr_init, ENOMEM, outcome::told},
+                             {call::posix_spawn_file_actions_adddup2, ENOMEM, outcome::told},
+                             {call::posix_spawn_file_actions_addfchdir_np, ENOMEM, outcome::told},
+                             {call::posix_spawn_file_actions_addclosefrom_np, ENOMEM, outcome::told},
                              {call::posix_spawnp, EAGAIN, outcome::told},
                              {call::pidfd_open, EMFILE, outcome::told},
                              {call::epoll_ctl, ENOSPC, outcome::told},
@@ -134,14 +149,48 @@ TEST_F(kernel_objects, child_processes_tell_of_each_failure) {
                          });
 }
 
+/// Where the library was told that a child is somebody else's.
+void reap_what_others_left() {
+  while (::waitpid(-1, nullptr, 0) > 0) {
+  }
+}
+
+// A child that was started and cannot be watched.
+TEST_F(kernel_objects, child_processes_that_cannot_be_watched_are_killed_and_reaped) {
+  reap_what_others_left();
+  const auto play = [](runtime& rt, told& errors) {
+    const failing_call unwatched{call::pidfd_open, EMFILE, 0};
+    const auto child = process::spawn(rt, {.arguments = {"sleep", "1000"}}, stage);
+    if (child || child.error() != std::errc::too_many_files_open) errors.note(std::make_error_code(std::errc::timed_out));
+    if (::waitpid(-1, nullptr, WNOHANG) != -1 || errno != ECHILD) errors.note(std::make_error_code(std::errc::no_child_process));
+  };
+  fails_everywhere(play, {{call::waitpid, EINTR, outcome::retried, 1}});
+}
+
+TEST_F(kernel_objects, child_processes_that_may_not_be_killed_are_not_waited_for) {
+  reap_what_others_left();
+  runtime rt;
+  const auto open = pipe::open(rt, stage, stage);  // so that it has what it needs
+  const std::size_t before = test::open_descriptors();
+  const failing_call unwatched{call::pidfd_open, EMFILE, 0};
+  const failing_call forbidden{call::kill, EPERM, 0};
+  const auto child = process::spawn(rt, {.arguments = {"cat"}, .input = child_stream::pipe}, stage);
+  EXPECT_EQ(child.error(), std::errc::too_many_files_open);
+  EXPECT_TRUE(forbidden.struck());
+  EXPECT_EQ(test::open_descriptors(), before);
+  int status = -1;
+  EXPECT_GT(::waitpid(-1, &status, 0), 0);  // it ends by itself: nobody has the other end of its input
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(kernel_objects, signals_tell_of_each_failure) {
   const auto play = [](runtime& rt, told& errors) {
     try {
       auto signals = std::make_shared<signal_set>(rt, std::initializer_list<int>{SIGUSR2}, stage);
       spawn_in(rt, stage, [&errors, signals]() -> task<> {
         ::kill(::getpid(), SIGUSR2);
-        const auto number = co_await signals->next();
-        errors.ok(number);
+        while (!errors.ok(co_await signals->next())) {  // it is still there, and would meet the next run
+        }
       }).detach();
     } catch (const std::system_error& e) {
       errors.note(e.code());
@@ -151,7 +200,9 @@ TEST_F(kernel_objects, signals_tell_of_each_failure) {
                              {call::signalfd, EMFILE, outcome::told},
                              {call::epoll_create1, EMFILE, outcome::told},
                              {call::epoll_ctl, ENOSPC, outcome::told},
+                             {call::pthread_sigmask, EINVAL, outcome::told, 1},
                              {call::read, EINTR, outcome::retried},
+                             {call::read, EIO, outcome::told},
                          });
 }
 

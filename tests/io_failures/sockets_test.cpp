@@ -5,16 +5,20 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <filesystem>
 #include <string>
 #include <tartan/tartan.h>
+#include <thread>
 
 #include "tests/io_failures/scenario.h"
+#include "tests/temporary_folder.h"
 
 namespace tartan {
 namespace {
 
 using test::call;
-using test::failure;
+using test::failing_call;
 using test::fails_everywhere;
 using test::outcome;
 using test::stage;
@@ -109,6 +113,65 @@ TEST(sockets, tcp_hides_what_can_be_tried_again) {
                              });
 }
 
+// As a filter of system calls does that forbids this one.
+TEST(sockets, listeners_that_are_refused_without_end_let_others_go_first) {
+  for (const unsigned workers : {1u, 2u}) {
+    options with;
+    with.workers = workers;
+    runtime rt{with};
+    bool accepted = false;
+    spawn_in(rt, stage, [&]() -> task<> {
+      auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
+      const auto peer = co_await tcp::connect(*door.local_address());
+      {
+        const failing_call refused{call::accept4, EPERM, 0, 10'000};
+        door.accept(stage, [&](const result<tcp::stream>& came) { accepted = static_cast<bool>(came); });
+        EXPECT_TRUE(refused.struck());
+        EXPECT_LT(refused.made(), 100u);
+      }
+      while (!accepted) co_await yield();
+    }).detach();
+    rt.run_until_idle();
+    EXPECT_TRUE(accepted);
+  }
+}
+
+TEST(sockets, cost_no_call_besides_close_when_they_are_closed_but_for_those_that_others_may_have) {
+  runtime rt;
+  spawn_in(rt, stage, [&]() -> task<> {
+    auto both = local::pair();
+    const auto peer = both->first.peer_address();
+    EXPECT_TRUE(peer && both->first.set_send_buffer(20'000) && both->first.shutdown_send());
+    const failing_call counted{call::epoll_ctl, EIO, 1'000};
+    both->first.close();
+    EXPECT_EQ(counted.made(), 0u);
+    EXPECT_GE(both->second.native_handle(), 0);
+    both->second.close();
+    EXPECT_EQ(counted.made(), 1u);
+    co_return;
+  }).detach();
+  rt.run_until_idle();
+}
+
+/// Stops runtimes until one of them had to be woken for it, and its bell gave an error.
+void stop_with_a_bell_that_fails(int error) {
+  for (bool struck = false; !struck;) {
+    runtime rt;
+    auto door = tcp::listen(rt, address::loopback(0));
+    const failing_call fails{call::write, error, 0};
+    std::thread outside{[&] { rt.stop(); }};
+    EXPECT_EQ(rt.run(), 0);
+    outside.join();
+    struck = fails.struck();
+  }
+}
+
+TEST(sockets, workers_are_woken_though_the_call_was_interrupted) { stop_with_a_bell_that_fails(EINTR); }
+
+TEST(sockets, workers_that_cannot_be_woken_end_the_program_with_the_reason) {
+  EXPECT_DEATH(stop_with_a_bell_that_fails(EBADF), "workers cannot be woken");
+}
+
 void local_talk(runtime& rt, told& errors) {
   auto made = local::pair(rt, stage, stage);
   if (!errors.ok(made)) return;
@@ -140,7 +203,6 @@ TEST(sockets, unix_streams_tell_of_each_failure) {
                                    {call::sendmsg, EINTR, outcome::retried},
                                    {call::recvmsg, ENOMEM, outcome::told},
                                    {call::recvmsg, EINTR, outcome::retried},
-                                   {call::recv, ENOMEM, outcome::told},
                                    {call::fcntl, EBADF, outcome::told},
                                });
 }
@@ -173,6 +235,34 @@ TEST(sockets, unix_listeners_tell_of_each_failure) {
                                      {call::accept4, ENFILE, outcome::retried},
                                      {call::epoll_ctl, ENOSPC, outcome::noticed},
                                  });
+}
+
+// It cannot tell anybody: then the file stays.
+TEST(sockets, unix_listeners_leave_a_file_that_they_cannot_look_at_or_remove) {
+  const test::temporary_folder folder;
+  const std::string path = folder / "door";
+  const auto play = [&](runtime& rt, told& errors) {
+    std::filesystem::remove(path);
+    auto made = local::try_listen(rt, *address::unix_path(path), {.unlink_on_close = true, .color = stage});
+    if (errors.ok(made)) made->close();
+  };
+  fails_everywhere(play, {{call::lstat, EIO, outcome::retried}, {call::unlink, EROFS, outcome::retried}});
+  runtime rt;
+  for (const call each : {call::lstat, call::unlink}) {
+    std::filesystem::remove(path);
+    const failing_call fails{each, EIO, 0};
+    auto made = local::try_listen(rt, *address::unix_path(path), {.unlink_on_close = true, .color = stage});
+    made->close();
+    EXPECT_TRUE(fails.struck());
+    EXPECT_TRUE(std::filesystem::exists(path));
+  }
+}
+
+TEST(sockets, addresses_tell_that_there_is_no_such_interface) {
+  EXPECT_TRUE(address::parse("[fe80::1%lo]:80"));
+  const failing_call fails{call::if_nametoindex, ENXIO, 0};
+  EXPECT_EQ(address::parse("[fe80::1%lo]:80").error(), std::errc::invalid_argument);
+  EXPECT_TRUE(fails.struck());
 }
 
 void udp_talk(runtime& rt, told& errors) {
@@ -234,6 +324,30 @@ TEST(sockets, pipes_tell_of_each_failure) {
                                   {call::writev, EPIPE, outcome::told},
                                   {call::writev, EINTR, outcome::retried},
                               });
+}
+
+// The signal that a pipe's write raises is taken back; also in a thread that has it blocked, and not if it was there before.
+TEST(sockets, pipes_without_a_reader_raise_no_signal_whatever_is_interrupted) {
+  const auto play = [](runtime& rt, told& errors) {
+    auto made = pipe::open(rt, stage, stage);
+    if (!errors.ok(made)) return;
+    spawn_in(rt, stage, [&errors, both = std::move(*made)]() mutable -> task<> {
+      both.read.close();
+      const auto wrote = co_await both.write.write("x");
+      if (wrote.error() != std::errc::broken_pipe) errors.note(wrote.error());
+      sigset_t pending;
+      sigpending(&pending);
+      if (sigismember(&pending, SIGPIPE) != 0) errors.note(std::make_error_code(std::errc::interrupted));
+    }).detach();
+  };
+  fails_everywhere(play, {{call::sigtimedwait, EINTR, outcome::retried}});
+  sigset_t pipe_only;
+  sigset_t before;
+  sigemptyset(&pipe_only);
+  sigaddset(&pipe_only, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+  fails_everywhere(play, {{call::sigtimedwait, EINTR, outcome::retried}, {call::sigpending, EFAULT, outcome::retried, 1}});
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The linker makes __wrap_x of a call of x, and x of __real_x. The names are its own.
 #include <fcntl.h>
+#include <net/if.h>
 #include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -68,6 +69,13 @@ TARTAN_WRAP(fdatasync, int, (int fd), (fd))
 TARTAN_WRAP(signalfd, int, (int fd, const sigset_t* mask, int flags), (fd, mask, flags))
 TARTAN_WRAP(inotify_init1, int, (int flags), (flags))
 TARTAN_WRAP(inotify_add_watch, int, (int fd, const char* path, uint32_t mask), (fd, path, mask))
+TARTAN_WRAP(waitpid, pid_t, (pid_t id, int* status, int flags), (id, status, flags))
+TARTAN_WRAP(kill, int, (pid_t id, int signal), (id, signal))
+TARTAN_WRAP(lstat, int, (const char* path, struct stat* into), (path, into))
+TARTAN_WRAP(unlink, int, (const char* path), (path))
+TARTAN_WRAP(pread, ssize_t, (int fd, void* into, size_t bytes, off_t at), (fd, into, bytes, at))
+TARTAN_WRAP(sigpending, int, (sigset_t * into), (into))
+TARTAN_WRAP(sigtimedwait, int, (const sigset_t* which, siginfo_t* about, const timespec* limit), (which, about, limit))
 TARTAN_WRAP(waitid, int, (idtype_t kind, id_t id, siginfo_t* into, int flags), (kind, id, into, flags))
 
 // Three of them below hand on arguments that were perhaps not given, as the C library's own do: on x86-64 that reads a register or a word
@@ -132,19 +140,31 @@ extern "C" [[gnu::no_sanitize_address]] long __wrap_syscall(long number, ...) {
 }
 
 // These give the error itself.
-extern "C" int __real_pthread_sigmask(int how, const sigset_t* set, sigset_t* before);
-extern "C" int __wrap_pthread_sigmask(int how, const sigset_t* set, sigset_t* before);
-extern "C" int __wrap_pthread_sigmask(int how, const sigset_t* set, sigset_t* before) {
-  if (const int error = next_error(call::pthread_sigmask); error != 0) return error;
-  return __real_pthread_sigmask(how, set, before);
-}
+#define TARTAN_WRAP_ERROR(name, parameters, arguments)                                  \
+  extern "C" int __real_##name parameters;                                              \
+  extern "C" int __wrap_##name parameters;                                              \
+  extern "C" int __wrap_##name parameters {                                             \
+    if (const int error = next_error(call::name); error != 0) return error;            \
+    return __real_##name arguments;                                                     \
+  }
 
-extern "C" int __real_posix_spawnp(pid_t* id, const char* file, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,
-                                   char* const arguments[], char* const environment[]);
-extern "C" int __wrap_posix_spawnp(pid_t* id, const char* file, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,
-                                   char* const arguments[], char* const environment[]);
-extern "C" int __wrap_posix_spawnp(pid_t* id, const char* file, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,
-                                   char* const arguments[], char* const environment[]) {
-  if (const int error = next_error(call::posix_spawnp); error != 0) return error;
-  return __real_posix_spawnp(id, file, actions, attributes, arguments, environment);
+TARTAN_WRAP_ERROR(pthread_sigmask, (int how, const sigset_t* set, sigset_t* before), (how, set, before))
+TARTAN_WRAP_ERROR(posix_spawn_file_actions_init, (posix_spawn_file_actions_t * actions), (actions))
+TARTAN_WRAP_ERROR(posix_spawn_file_actions_adddup2, (posix_spawn_file_actions_t * actions, int fd, int becomes), (actions, fd, becomes))
+TARTAN_WRAP_ERROR(posix_spawn_file_actions_addclosefrom_np, (posix_spawn_file_actions_t * actions, int from), (actions, from))
+TARTAN_WRAP_ERROR(posix_spawn_file_actions_addfchdir_np, (posix_spawn_file_actions_t * actions, int fd), (actions, fd))
+TARTAN_WRAP_ERROR(posix_spawnattr_init, (posix_spawnattr_t * attributes), (attributes))
+TARTAN_WRAP_ERROR(posix_spawnp,
+                  (pid_t * id, const char* file, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,
+                   char* const arguments[], char* const environment[]),
+                  (id, file, actions, attributes, arguments, environment))
+
+// And this one gives 0.
+extern "C" unsigned __real_if_nametoindex(const char* name);
+extern "C" unsigned __wrap_if_nametoindex(const char* name);
+extern "C" unsigned __wrap_if_nametoindex(const char* name) {
+  const int error = next_error(call::if_nametoindex);
+  if (error == 0) return __real_if_nametoindex(name);
+  errno = error;
+  return 0;
 }

@@ -9,7 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <limits>
+#include <utility>
 
+#include "core/runtime_state.h"
+#include "io/read_ahead.h"
 #include "io/read_now.h"
 #include "io/service.h"
 
@@ -22,6 +26,8 @@ constexpr int most_calls = 16;
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
 constexpr std::size_t piece = 4096;
 constexpr std::size_t most_parts = 64;
+constexpr std::int64_t page_bytes = 4096;
+constexpr std::uint64_t most_offset = std::numeric_limits<std::int64_t>::max();
 
 bool is_socket(channel_kind kind) noexcept { return kind != channel_kind::file; }
 bool is_block(ssize_t negative) noexcept { return negative == -EAGAIN || negative == -EWOULDBLOCK; }
@@ -131,11 +137,27 @@ io_wait::step write_op::attempt(io_slot& on) noexcept {
   return step::done;
 }
 
+/// Whether the next bytes are in the cache, as far as two of them tell: the first one of all, and the last of each piece. A file that
+/// was not read for long has lost neighbors together.
+bool send_file_op::is_ready(io_slot& on) noexcept {
+  if (ahead_ != nullptr && !ahead_->is_done()) return false;
+  const auto next = static_cast<std::int64_t>(std::min(left_, most_bytes));
+  const bool is_first = std::exchange(ready_until_, offset_ + next) < 0;
+  // What was read just now counts as there, so that there is an end. And when everything ends, who waits would be canceled.
+  if (std::exchange(ahead_, nullptr) != nullptr || on.service().runtime().stopping()) return true;
+  const bool there = (!is_first || next <= page_bytes || is_cached(file_, offset_)) && is_cached(file_, offset_ + next - 1);
+  if (!there) ahead_ = read_ahead::start(on, file_, offset_, static_cast<std::size_t>(next));
+  return ahead_ == nullptr;
+}
+
 io_wait::step send_file_op::attempt(io_slot& on) noexcept {
   io_system& system = on.service().system();
+  const bool may_wait_for_disk = system.is_kernel() && offset_ >= 0 && left_ <= most_offset - static_cast<std::uint64_t>(offset_);
   for (std::size_t moved = 0; left_ != 0;) {
     if (moved >= most_bytes) return step::goes_on;
-    const ssize_t got = system.send_file(on.descriptor(), file_, &offset_, std::min(left_, most_bytes));
+    if (may_wait_for_disk && (ahead_ != nullptr || offset_ >= ready_until_) && !is_ready(on)) return step::would_block;
+    const std::size_t most = may_wait_for_disk ? static_cast<std::size_t>(ready_until_ - offset_) : most_bytes;
+    const ssize_t got = system.send_file(on.descriptor(), file_, &offset_, std::min(left_, most));
     if (got == -EINTR) continue;
     if (is_block(got)) return step::would_block;
     if (got < 0) return fail(static_cast<int>(-got));

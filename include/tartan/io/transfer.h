@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -96,7 +97,9 @@ class write_op : public io_wait {
   channel_kind kind_;
 };
 
-/// Sends a piece of a file, from the kernel's cache without a copy.
+class read_ahead;
+
+/// Sends a piece of a file from the kernel's cache, without a copy. What is not there is brought there first, off the workers.
 class send_file_op : public io_wait {
  public:
   using value_type = std::size_t;
@@ -106,6 +109,9 @@ class send_file_op : public io_wait {
 
  private:
   step attempt(io_slot& on) noexcept final;
+  [[nodiscard]] bool is_ready(io_slot& on) noexcept;
+  std::shared_ptr<read_ahead> ahead_;  ///< while it brings the next bytes
+  std::int64_t ready_until_ = -1;      ///< in the file: before that, all was in the cache
   std::int64_t offset_;
   std::size_t left_;
   std::size_t done_ = 0;

@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstddef>
 #include <cstdio>
 #include <functional>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -22,11 +20,11 @@ tartan::task<bool> save(std::string path, std::string text) {
 tartan::task<std::string> sorted(std::string path) {
   auto child = tartan::process::spawn({.arguments = {"sort", path}, .output = tartan::child_stream::pipe});
   if (!child) co_return "sort: " + child.error().message() + '\n';
-  std::string all(1000, ' ');
-  std::size_t size = 0;
-  while (auto got = co_await child->output.read_some(std::as_writable_bytes(std::span{all}).subspan(size))) size += *got;
+  tartan::buf::chain all;
+  while (co_await child->output.read_some(all, 4096)) {  // until it has ended
+  }
   const auto end = co_await child->wait();
-  co_return end && end->success() ? all.substr(0, size) : "sort has failed\n";
+  co_return end && end->success() ? all.to_string() : "sort has failed\n";
 }
 
 tartan::task<> work(std::string path) {

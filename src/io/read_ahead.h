@@ -14,7 +14,7 @@ namespace tartan::detail {
 
 /// Whether a byte of a file can be read without waiting for the disk; also if the file system cannot tell.
 ///
-/// Cost: one system call, some 0.3 us.
+/// Cost: one system call, less than a microsecond.
 [[nodiscard]] bool is_cached(int file, std::int64_t offset) noexcept;
 
 /// A job that reads a piece and throws it away, and then has the descriptor's color look again.

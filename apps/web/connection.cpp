@@ -17,9 +17,10 @@ namespace {
 
 constexpr std::size_t most_gathered = 64 * 1024;  // bytes of responses, then they are written before the next is added
 constexpr std::size_t kept_output = 8 * 1024;     // of the buffer's bytes while the connection is idle
-constexpr std::size_t piece = 256 * 1024;         // of a large file, for which the write timeout counts
-constexpr std::size_t most_lingering = std::size_t{1} << 20;
-constexpr auto linger_for = 2s;
+constexpr std::size_t piece = 256 * 1024;         // of a response, for which the write timeout counts
+constexpr auto linger_for = 2s;                   // while the peer sends nothing
+constexpr auto most_lingering = 30s;
+constexpr auto hurry = 1s;                        // instead, once the server is to end; also for a head that has begun
 
 }  // namespace
 
@@ -32,20 +33,21 @@ tartan::task<> connection::run() {
     const need next = answer();
     if (next == need::file) co_await fetch();
     if (next == need::file && large_ == nullptr) continue;
-    if (!out_.empty()) {
+    for (std::string_view rest = out_; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {
       enter(phase::sending);
-      if (!co_await peer_.write(out_)) co_return;
-      out_.clear();
-      if (out_.capacity() > kept_output) out_.shrink_to_fit();
+      if (!co_await peer_.write(rest.substr(0, piece))) co_return;
+      now_ = site_.runtime.now();  // much later, if the peer is slow
     }
+    out_.clear();
+    if (out_.capacity() > kept_output) out_.shrink_to_fit();
     if (large_ != nullptr && !co_await send_large()) co_return;
     if (ending_ || (draining_ && next == need::input && in_.empty())) break;
     if (next != need::input) continue;
     wait_for_input();
     const tartan::result<std::size_t> got = co_await peer_.read_some(in_.room());
+    now_ = site_.runtime.now();
     if (got) {
       in_.add(*got);
-      now_ = site_.runtime.now();
     } else if (got.error() != tartan::errc::canceled) {
       co_return;  // the peer has finished, or is gone
     } else if (timed_out_ && phase_ == phase::head) {
@@ -59,7 +61,10 @@ tartan::task<> connection::run() {
 
 void connection::drain() noexcept {
   draining_ = true;
-  if (phase_ == phase::idle || phase_ == phase::body) peer_.cancel();  // all that was asked is answered
+  if (phase_ == phase::idle || phase_ == phase::body) return peer_.cancel();  // all that was asked is answered
+  if (phase_ != phase::head && phase_ != phase::lingering) return;
+  deadline_ = std::min(deadline_, site_.runtime.now() + hurry);
+  watch();
 }
 
 /// Answers what is there, as far as that needs no waiting.
@@ -136,7 +141,9 @@ void connection::refuse(status why) {
 /// Asks the library for the page, and answers.
 tartan::task<> connection::fetch() {
   enter(phase::file);
-  answer_finding(co_await site_.pages.ask(target_.path, now_));
+  const finding found = co_await site_.pages.ask(target_.path, now_);
+  now_ = site_.runtime.now();
+  answer_finding(found);
 }
 
 void connection::answer_finding(const finding& found) {
@@ -163,6 +170,7 @@ tartan::task<bool> connection::send_large() {
     enter(phase::sending);
     const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(piece, large_size_ - at));
     if (!co_await peer_.send_file(sent->descriptor(), static_cast<std::int64_t>(at), bytes)) co_return false;
+    now_ = site_.runtime.now();
     at += bytes;
   }
   co_return true;
@@ -172,22 +180,19 @@ tartan::task<bool> connection::send_large() {
 /// response (RFC 9112, 9.6). That nothing is unread now says nothing: the next bytes may be on their way.
 tartan::task<> connection::linger() {
   if (!peer_.shutdown_send()) co_return;
-  enter(phase::lingering);
-  in_ = {};
-  for (std::size_t dropped = 0; dropped < most_lingering;) {
-    const tartan::result<std::size_t> got = co_await peer_.read_some(in_.room());
-    if (!got) co_return;
-    dropped += *got;
+  for (const time end = now_ + most_lingering; now_ < end; now_ = site_.runtime.now()) {
+    in_ = {};
+    enter(phase::lingering);
+    if (!co_await peer_.read_some(in_.room())) co_return;
   }
 }
 
 void connection::wait_for_input() {
-  if (body_left_ != 0) {
-    if (phase_ != phase::body) enter(phase::body);  // one deadline for all of it
-  } else if (in_.empty()) {
-    enter(phase::idle);
-  } else if (phase_ != phase::head) {
-    enter(phase::head);
+  const phase next = body_left_ != 0 ? phase::body : in_.empty() ? phase::idle : phase::head;
+  if (next != phase_ || next == phase::idle) {
+    enter(next);
+  } else {
+    watch();  // a head has one deadline, and so has a body, in however many pieces they come
   }
 }
 
@@ -197,27 +202,30 @@ void connection::enter(phase next) {
   timed_out_ = false;
   const auto limit = [&]() -> std::chrono::milliseconds {
     switch (next) {
-      case phase::head: return limits.header;
+      case phase::head: return draining_ ? std::min<std::chrono::milliseconds>(limits.header, hurry) : limits.header;
       case phase::idle:
       case phase::body: return limits.idle;
-      case phase::lingering: return linger_for;
+      case phase::lingering: return draining_ ? hurry : linger_for;
       case phase::file:
       case phase::sending: break;
     }
     return limits.write;
   }();
-  deadline_ = site_.runtime.now() + limit;
-  if (deadline_ < timer_at_) watch();
+  deadline_ = now_ + limit;
+  watch();
 }
 
+/// Sees to it that the clock is looked at in time.
 void connection::watch() {
+  if (timer_at_ <= deadline_) return;
   timer_at_ = deadline_;
   timer_.set(deadline_, [this] { look_at_clock(); });
 }
 
 void connection::look_at_clock() {
-  if (site_.runtime.now() < deadline_) return watch();
   timer_at_ = time::max();
+  now_ = site_.runtime.now();
+  if (now_ < deadline_) return watch();
   switch (phase_) {
     case phase::idle:
     case phase::head:

@@ -83,7 +83,7 @@ class connection {
   bool timed_out_ = false;
 
   tartan::timer timer_;           ///< set for the deadline or an earlier time: moving the deadline need not set it anew
-  time now_{};                    ///< of the last read
+  time now_{};                    ///< when the last wait ended
   time deadline_ = time::max();
   time timer_at_ = time::max();
   phase phase_ = phase::idle;

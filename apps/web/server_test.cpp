@@ -8,7 +8,9 @@
 #include <tartan/io/simulation.h>
 #include <tartan/io/tcp.h>
 #include <tartan/time/sleep.h>
+#include <tartan/time/with_timeout.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <fstream>
@@ -65,7 +67,8 @@ class a_server : public testing::TestWithParam<unsigned> {
   /// The client runs in a color of its own: client(a connection, the server). When it has ended, the server is drained.
   template <class F>
   void play(F client) {
-    tartan::simulation world{{.seed = seed_}};
+    network_.seed = seed_;
+    tartan::simulation world{network_};
     tartan::options settings;
     settings.workers = GetParam();
     settings.stall_after = {};
@@ -93,6 +96,7 @@ class a_server : public testing::TestWithParam<unsigned> {
 
   tartan::test::temporary_folder folder_;
   settings with_;
+  tartan::simulation_options network_;
 
  private:
   bool drained_ = false;
@@ -147,6 +151,97 @@ TEST_P(a_server, that_ends_while_nothing_is_asked_loses_nothing_of_the_answer_be
     EXPECT_TRUE(all.text.ends_with("a page")) << all.text;
     EXPECT_EQ(all.end, tartan::errc::end_of_stream);
   });
+}
+
+TEST_P(a_server, knows_what_time_it_is_when_it_has_written) {
+  with_.pages.recheck = 500ms;
+  with_.pages.largest_page = large;  // nothing comes from the disk while time counts
+  network_.partial_percent = 0;      // it reads both requests at once
+  play([this](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    std::string came;
+    co_await c.write(get("/large") + get("/page"));
+    co_await c.read_until(came, "a page", 2 * large);
+    co_await c.write(get("/large") + get("/page", "Connection: close\r\n"));
+    came = co_await head_from(c);
+    co_await tartan::sleep(3s);
+    write("page", "another");
+    EXPECT_TRUE((co_await rest_of(c)).text.ends_with("another"));
+  });
+}
+
+TEST_P(a_server, gives_its_time_for_each_piece_of_a_page) {
+  constexpr std::size_t size = 1 << 20;
+  write("page", std::string(size, 'x'));
+  with_.times.write = 1s;
+  for (const std::size_t largest : {size, size - 1}) {
+    with_.pages.largest_page = largest;
+    play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      co_await c.write(get("/page"));
+      std::string came = co_await head_from(c);
+      std::size_t left = came.find("\r\n\r\n") + 4 + size - came.size();
+      for (std::string room(32 * 1024, ' '); left > 0;) {
+        room.resize(std::min(room.size(), left));
+        const auto got = co_await c.read_exactly(std::as_writable_bytes(std::span{room}));
+        EXPECT_TRUE(got) << got.error() << ", " << left << " bytes are missing";
+        if (!got) break;
+        left -= *got;
+        co_await tartan::sleep(100ms);
+      }
+    });
+  }
+}
+
+TEST_P(a_server, lets_an_upload_that_it_has_refused_read_the_answer) {
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const std::string body(5'000'000, 'x');
+    co_await c.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000000\r\n\r\n");
+    EXPECT_TRUE(co_await c.write(body));
+    EXPECT_TRUE(c.shutdown_send());
+    const heard all = co_await rest_of(c);
+    EXPECT_TRUE(all.text.starts_with("HTTP/1.1 413 "));
+    EXPECT_EQ(all.end, tartan::errc::end_of_stream);
+  });
+}
+
+TEST_P(a_server, does_not_drop_bytes_for_ever) {
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    co_await c.write("no request\r\n");
+    std::string came = co_await head_from(c);
+    int seconds = 0;
+    for (; seconds < 100 && co_await c.write("x"); ++seconds) co_await tartan::sleep(1s);
+    EXPECT_GE(seconds, 30);
+    EXPECT_LE(seconds, 33);
+  });
+}
+
+/// The clock and the bytes come at about the same time: whichever is first, the client hears that it was too slow.
+TEST_P(a_server, ends_a_head_that_goes_on_when_its_time_is_up) {
+  network_.least_latency = network_.most_latency = 1ms;
+  with_.times.header = 1s;
+  for (auto late = -2ms + 0us; late < 4ms; late += 100us) {
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      co_await c.write("GET / HTTP/1.1\r\n");
+      co_await tartan::sleep(1s + late);
+      co_await c.write("Host: a\r\n");
+      const auto heard_in_time = co_await tartan::with_timeout(1s, rest_of(c));
+      EXPECT_TRUE(heard_in_time && heard_in_time->text.starts_with("HTTP/1.1 408 ")) << late.count();
+    });
+  }
+}
+
+TEST_P(a_server, that_ends_waits_a_second_for_a_head_that_has_begun) {
+  for (const bool in_time : {true, false}) {
+    play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+      const std::string asked = "DELETE /page HTTP/1.1\r\nHost: a\r\n\r\n";  // needs no disk
+      co_await c.write(asked.substr(0, 20));
+      co_await tartan::sleep(1s);
+      drain(s);
+      co_await tartan::sleep(in_time ? 900ms : 1100ms);
+      co_await c.write(asked.substr(20));
+      const std::string text = (co_await rest_of(c)).text;
+      EXPECT_TRUE(text.starts_with(in_time ? "HTTP/1.1 405 " : "HTTP/1.1 408 ")) << text;
+    });
+  }
 }
 
 }  // namespace

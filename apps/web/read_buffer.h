@@ -10,7 +10,7 @@
 
 namespace web {
 
-/// Grows as long as nothing is taken from it; an idle connection has `smallest` bytes.
+/// Grows as long as nothing is taken from it, and is small again when all was: a connection that waits for a request has `smallest` bytes.
 class read_buffer {
  public:
   static constexpr std::size_t smallest = 4096;
@@ -22,6 +22,7 @@ class read_buffer {
   /// Where to read into; text() given before is no longer valid.
   [[nodiscard]] std::span<std::byte> room() {
     if (empty()) begin_ = end_ = 0;
+    if (empty() && capacity_ > smallest) capacity_ = 0;  // whoever reads now may wait for long
     if (capacity_ - end_ < smallest / 8) make_room();
     return {bytes_.get() + end_, capacity_ - end_};
   }
@@ -31,6 +32,7 @@ class read_buffer {
  private:
   void make_room() {
     const std::size_t wanted = size() < capacity_ / 2 ? capacity_ : std::max(smallest, 2 * capacity_);
+    if (empty()) bytes_.reset();
     auto bigger = std::make_unique_for_overwrite<std::byte[]>(wanted);
     if (!empty()) std::memcpy(bigger.get(), bytes_.get() + begin_, size());
     end_ = size();

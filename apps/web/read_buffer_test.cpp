@@ -1,0 +1,51 @@
+#include "read_buffer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace web {
+namespace {
+
+void receive(read_buffer& into, std::string_view text) {
+  while (!text.empty()) {
+    const std::span<std::byte> room = into.room();
+    const std::size_t part = std::min(room.size(), text.size());
+    std::memcpy(room.data(), text.data(), part);
+    into.add(part);
+    text.remove_prefix(part);
+  }
+}
+
+std::string letters(std::size_t size) {
+  std::string text;
+  for (std::size_t n = 0; n < size; ++n) text.push_back(static_cast<char>('a' + n % 23));
+  return text;
+}
+
+TEST(read_buffer, keeps_what_was_received_in_one_piece) {
+  const std::string text = letters(50'000);
+  read_buffer buffer;
+  receive(buffer, std::string_view{text}.substr(0, 20'000));
+  buffer.drop(15'000);
+  receive(buffer, std::string_view{text}.substr(20'000));
+  EXPECT_EQ(buffer.text(), std::string_view{text}.substr(15'000));
+}
+
+TEST(read_buffer, is_small_again_when_all_was_taken) {
+  read_buffer buffer;
+  EXPECT_EQ(buffer.room().size(), read_buffer::smallest);
+  receive(buffer, letters(30'000));
+  buffer.drop(29'999);
+  EXPECT_EQ(buffer.text().size(), 1u);
+  buffer.drop(1);
+  EXPECT_EQ(buffer.room().size(), read_buffer::smallest);
+  receive(buffer, "again");
+  EXPECT_EQ(buffer.text(), "again");
+}
+
+}  // namespace
+}  // namespace web

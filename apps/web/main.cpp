@@ -1,7 +1,9 @@
 // tartan-web: a static web server.
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <tartan/core/spawn.h>
 #include <tartan/io/signal_set.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -28,6 +30,13 @@ std::size_t most_connections(std::size_t wanted) {
   std::fprintf(stderr, "tartan-web: %zu connections at a time instead of %zu: this process may open %zu files (ulimit -n)\n", possible,
                wanted, static_cast<std::size_t>(limit.rlim_cur));
   return possible;
+}
+
+/// If they are closed, whatever is opened next gets their numbers, and then messages that were meant for somebody else.
+void fill_standard_descriptors() {
+  int opened = 0;
+  while (opened >= 0 && opened <= STDERR_FILENO) opened = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (opened >= 0) ::close(opened);
 }
 
 tartan::task<> drain(web::server& server, tartan::runtime& rt) {
@@ -61,6 +70,7 @@ int serve(web::settings with) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_standard_descriptors();
   const web::command_line command = web::read_command_line(argc, argv);
   if (!command.serve) return command.exit_status;
   try {

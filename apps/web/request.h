@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace web {
@@ -21,19 +20,21 @@ enum class method : std::uint8_t {
 struct request {
   web::method method = method::unknown;
   std::string_view target;          ///< as it was sent: visible ASCII
-  std::string_view fields;          ///< all header lines, each with its CRLF
   std::uint64_t content_length = 0; ///< of the body behind the head
   std::size_t head_size = 0;        ///< bytes, with the empty line
   bool http_1_0 = false;
   bool keep_alive = false;          ///< the client would send another request on this connection
   bool expects_continue = false;    ///< the client holds the body back until it is told to go on
-
-  /// The value of the first header with this name, in whatever case.
-  [[nodiscard]] std::optional<std::string_view> field(std::string_view name) const noexcept;
 };
 
 /// Compares ASCII letters without their case.
 [[nodiscard]] bool same_letters(std::string_view a, std::string_view b) noexcept;
+
+/// Without the blanks at both ends.
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
+
+/// Whether it is a host with or without a port, as a Host header or "http://" has it (RFC 3986, 3.2.2); without a name before an '@'.
+[[nodiscard]] bool is_host(std::string_view text) noexcept;
 
 /// Cuts one header line off the front, which must be well-formed: "name: value\r\n".
 struct header_field {

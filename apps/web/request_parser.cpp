@@ -57,11 +57,8 @@ struct framing {
 bool list_has(std::string_view list, std::string_view word) noexcept {
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
-    std::string_view item = list.substr(0, comma);
+    if (same_letters(trimmed(list.substr(0, comma)), word)) return true;
     list.remove_prefix(std::min(comma + 1, list.size()));
-    while (!item.empty() && (item.front() == ' ' || item.front() == '\t')) item.remove_prefix(1);
-    while (!item.empty() && (item.back() == ' ' || item.back() == '\t')) item.remove_suffix(1);
-    if (same_letters(item, word)) return true;
   }
   return false;
 }
@@ -80,7 +77,9 @@ std::optional<status> take_field(const header_field& field, framing& into) noexc
   if (!is_token(field.name) || !is_value(field.value)) return status::bad_request;
   switch (field.name.size()) {  // most headers are none of these
     case 4:
-      if (same_letters(field.name, "host")) ++into.hosts;
+      if (!same_letters(field.name, "host")) break;
+      if (!is_host(field.value)) return status::bad_request;
+      ++into.hosts;
       break;
     case 6:
       if (same_letters(field.name, "expect")) into.expects_continue = same_letters(field.value, "100-continue");
@@ -123,7 +122,6 @@ std::optional<status> parse_line(std::string_view line, request& into) noexcept 
 }
 
 std::optional<status> parse_fields(std::string_view lines, const request_limits& limits, request& into) noexcept {
-  into.fields = lines;
   framing found;
   while (!lines.empty()) {
     // A line without a name, as the continuation of the one before (obs-fold) is one, is no token.

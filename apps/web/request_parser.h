@@ -41,9 +41,6 @@ class request_parser {
   /// Turns to the next request.
   void reset() noexcept { *this = request_parser{limits_}; }
 
-  /// The most bytes that parse() is given before it says something else than incomplete.
-  [[nodiscard]] std::size_t most_bytes() const noexcept { return limits_.line + limits_.head + 4; }
-
  private:
   [[nodiscard]] outcome refuse(status why) noexcept {
     error_ = why;

@@ -8,13 +8,15 @@ namespace web {
 
 namespace {
 
-/// "http://host/path" has to be understood too (RFC 9112, 3.2.2); the host may be any.
+/// "http://host/path" has to be understood too (RFC 9112, 3.2.2); the host may be any, but not missing (RFC 9110, 4.2.1). Gives what comes
+/// behind it, or nothing.
 std::string_view without_origin(std::string_view target) noexcept {
   for (const std::string_view scheme : {"http://", "https://"}) {
-    if (target.size() < scheme.size() || !same_letters(target.substr(0, scheme.size()), scheme)) continue;
-    const std::size_t end = target.find_first_of("/?", scheme.size());
-    if (end == std::string_view::npos || target[end] == '?') return "/";
-    return target.substr(end);
+    if (!same_letters(target.substr(0, scheme.size()), scheme)) continue;
+    const std::size_t end = std::min(target.find_first_of("/?", scheme.size()), target.size());
+    const std::string_view host = target.substr(scheme.size(), end - scheme.size());
+    if (host.empty() || host.front() == ':' || !is_host(host)) return {};
+    return end == target.size() || target[end] == '?' ? "/" : target.substr(end);
   }
   return target;
 }

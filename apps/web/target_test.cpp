@@ -29,6 +29,10 @@ TEST(target, may_name_a_host) {
   EXPECT_EQ(path("http://example.org"), "/");
   EXPECT_EQ(path("http://example.org?x"), "/");
   EXPECT_EQ(path("http://example.org/../a"), "403");
+  EXPECT_EQ(path("http://[::1]:80/a"), "/a");
+  for (const std::string_view target : {"http:///a", "http://?x", "http://", "http://:80/a", "http://a@b/c", "http://a b/c", "http://a#b"}) {
+    EXPECT_EQ(path(target), "400") << target;
+  }
   EXPECT_EQ(path("http:/a"), "400");
   EXPECT_EQ(path("ftp://example.org/a"), "400");
 }

@@ -14,6 +14,7 @@
 
 #include "tests/temporary_folder.h"
 #include "tests/virtual_time.h"
+#include "tests/web/failing_disk.h"
 
 namespace web {
 namespace {
@@ -54,6 +55,7 @@ class pages : public testing::TestWithParam<unsigned> {
 
   tartan::test::virtual_poller clock_;
   tartan::test::temporary_folder folder_;
+  const test::files_changed long_ago_{-60s};
   const page_cache::time start_{1h};
 };
 INSTANTIATE_TEST_SUITE_P(on, pages, testing::Values(1u, 2u, 4u));

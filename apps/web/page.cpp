@@ -45,8 +45,6 @@ constexpr std::array types{
     type{"webm", "video/webm"},
 };
 
-std::int64_t nanoseconds(const timespec& t) noexcept { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
-
 }  // namespace
 
 file_version file_version::of(const struct stat& s) noexcept {

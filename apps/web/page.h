@@ -11,6 +11,8 @@ struct stat;
 
 namespace web {
 
+[[nodiscard]] inline std::int64_t nanoseconds(const std::timespec& t) noexcept { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+
 /// Tells one state of a file from another.
 struct file_version {
   std::uint64_t device = 0;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <fstream>
 #include <span>
@@ -22,6 +23,7 @@
 
 #include "tests/seed.h"
 #include "tests/temporary_folder.h"
+#include "tests/web/failing_disk.h"
 
 namespace web {
 namespace {
@@ -242,6 +244,38 @@ TEST_P(a_server, that_ends_waits_a_second_for_a_head_that_has_begun) {
       EXPECT_TRUE(text.starts_with(in_time ? "HTTP/1.1 405 " : "HTTP/1.1 408 ")) << text;
     });
   }
+}
+
+TEST_P(a_server, answers_what_the_disk_refuses_and_goes_on) {
+  for (const char* name : {"0", "1", "2"}) write(name, "a page");
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const std::pair<test::disk_call, int> failures[] = {
+        {test::disk_call::openat2, EMFILE}, {test::disk_call::fstat, EIO}, {test::disk_call::pread, EIO}};
+    for (const auto& [call, error] : failures) {
+      const test::failing_disk fails{call, error};
+      const std::string path = "/" + std::to_string(static_cast<unsigned>(call));  // new to the server
+      for (const bool refused : {true, false}) {
+        co_await c.write(get(path));
+        std::string came = co_await head_from(c);
+        EXPECT_TRUE(came.starts_with(!refused ? "HTTP/1.1 200 " : error == EMFILE ? "HTTP/1.1 503 " : "HTTP/1.1 500 ")) << came;
+        co_await c.read_until(came, !refused ? "a page" : error == EMFILE ? "Unavailable\n" : "Error\n", 1000);
+      }
+    }
+  });
+}
+
+TEST_P(a_server, ends_a_response_whose_file_cannot_be_read_on) {
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const auto peer = *c.peer_address();
+    const test::failing_disk fails{test::disk_call::pread, EIO, 1, 2};  // the third piece
+    co_await c.write(get("/large"));
+    const heard all = co_await rest_of(c);
+    EXPECT_TRUE(all.text.starts_with("HTTP/1.1 200 ")) << all.text;
+    EXPECT_LT(all.text.size(), large);
+    auto next = co_await tartan::tcp::connect(peer);
+    co_await next->write(get("/large", "Connection: close\r\n"));
+    EXPECT_GT((co_await rest_of(*next)).text.size(), large);
+  });
 }
 
 }  // namespace

@@ -1,0 +1,87 @@
+#include "tests/web/failing_disk.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <ctime>
+#include <optional>
+
+namespace web::test {
+
+namespace {
+
+struct failure {
+  disk_call which;
+  int error;
+  unsigned from;  ///< the call that fails first
+  unsigned to;    ///< the one that succeeds again
+  std::atomic<unsigned> calls{0};
+};
+std::atomic<failure*> planned{nullptr};
+std::atomic<std::time_t> changed{0};  ///< 0: as the system says
+
+/// The error that this call gives; nothing: it is made.
+std::optional<int> error_of(disk_call which) noexcept {
+  failure* const plan = planned.load(std::memory_order_acquire);
+  if (plan == nullptr || plan->which != which) return std::nullopt;
+  const unsigned number = plan->calls.fetch_add(1, std::memory_order_relaxed);
+  if (number < plan->from || number >= plan->to) return std::nullopt;
+  return plan->error;
+}
+
+}  // namespace
+
+failing_disk::failing_disk(disk_call which, int error, unsigned times, unsigned before) noexcept {
+  planned.store(new failure{which, error, before, before + times}, std::memory_order_release);
+}
+failing_disk::~failing_disk() { delete planned.exchange(nullptr); }
+
+files_changed::files_changed(std::chrono::seconds from_now) noexcept { changed = std::time(nullptr) + from_now.count(); }
+files_changed::~files_changed() { changed = 0; }
+
+}  // namespace web::test
+
+using web::test::disk_call;
+using web::test::error_of;
+
+// The linker makes __wrap_x of a call of x, and x of __real_x. The names are its own.
+extern "C" long __real_syscall(long number, ...);
+extern "C" long __wrap_syscall(long number, ...);
+extern "C" [[gnu::no_sanitize_address]] long __wrap_syscall(long number, ...) {
+  if (const std::optional<int> error = number == SYS_openat2 ? error_of(disk_call::openat2) : std::nullopt) {
+    errno = *error;
+    return -1;
+  }
+  va_list more;
+  va_start(more, number);
+  long all[6];
+  for (long& each : all) each = va_arg(more, long);
+  va_end(more);
+  return __real_syscall(number, all[0], all[1], all[2], all[3], all[4], all[5]);
+}
+
+extern "C" int __real_fstat(int file, struct stat* into);
+extern "C" int __wrap_fstat(int file, struct stat* into);
+extern "C" int __wrap_fstat(int file, struct stat* into) {
+  if (const std::optional<int> error = error_of(disk_call::fstat)) {
+    errno = *error;
+    return -1;
+  }
+  const int got = __real_fstat(file, into);
+  if (const std::time_t at = web::test::changed; at != 0) into->st_ctim = {at, 0};
+  return got;
+}
+
+extern "C" ssize_t __real_pread(int file, void* into, size_t bytes, off_t offset);
+extern "C" ssize_t __wrap_pread(int file, void* into, size_t bytes, off_t offset);
+extern "C" ssize_t __wrap_pread(int file, void* into, size_t bytes, off_t offset) {
+  if (const std::optional<int> error = error_of(disk_call::pread)) {
+    errno = *error;
+    return *error == 0 ? 0 : -1;
+  }
+  return __real_pread(file, into, bytes, offset);
+}

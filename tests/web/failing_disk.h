@@ -1,0 +1,31 @@
+#pragma once
+/// Lets the calls by which the web server reads files fail, as the kernel might. The linker sends them here first (--wrap,
+/// tests/CMakeLists.txt), so that the server is tested as it is.
+
+#include <chrono>
+
+namespace web::test {
+
+enum class disk_call : unsigned { openat2, fstat, pread };
+
+/// While it lives, one call fails `times` times: it is not made, and gives the error; 0: pread finds the end of the file. Calls of all
+/// threads count. One at a time.
+class failing_disk {
+ public:
+  /// `before`: how many calls succeed first.
+  failing_disk(disk_call which, int error, unsigned times = 1, unsigned before = 0) noexcept;
+  failing_disk(const failing_disk&) = delete;
+  failing_disk& operator=(const failing_disk&) = delete;
+  ~failing_disk();
+};
+
+/// While it lives, every file was last changed at this time from now on the wall. One at a time.
+class files_changed {
+ public:
+  explicit files_changed(std::chrono::seconds from_now) noexcept;
+  files_changed(const files_changed&) = delete;
+  files_changed& operator=(const files_changed&) = delete;
+  ~files_changed();
+};
+
+}  // namespace web::test

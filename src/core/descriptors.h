@@ -13,7 +13,7 @@ class descriptors {
   descriptors& operator=(const descriptors&) = delete;
   virtual ~descriptors() = default;
 
-  /// After stop, all workers pause: what waits will complete as canceled, in its color; listeners close.
+  /// After stop, all workers pause, and foreign threads open nothing: what waits will complete as canceled, in its color; listeners close.
   virtual void stop() noexcept = 0;
 
   /// No worker runs: forgets every operation that waits, without completing it. Gives how many callbacks were destroyed.

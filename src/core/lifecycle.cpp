@@ -266,6 +266,7 @@ drained lifecycle::finish_off(std::uint64_t within_ns) {
 void lifecycle::cancel_waits() noexcept {
   const standing_on worker_now{*workers_[0]};
   if (clockwork* const timers = rt_.timers()) timers->stop();
+  rt_.guests().pass();  // all-told: foreign threads that have not seen the stop have opened what they open
   if (descriptors* const all = rt_.open_descriptors()) all->stop();
   rt_.roots().cancel_all();
 }

@@ -4,11 +4,13 @@
 #include <cerrno>
 #include <cstddef>
 #include <new>
+#include <optional>
 #include <string>
 #include <tartan/core/runtime.h>
 #include <utility>
 
 #include "core/fatal.h"
+#include "core/guest.h"
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "io/world.h"
@@ -100,6 +102,11 @@ void io_service::recycle(io_slot& slot) noexcept {
 
 result<slot_key> io_service::open(int descriptor, color where, std::optional<strand> own, std::unique_ptr<slot_extra> more,
                                   bool closes_at_stop) noexcept {
+  // all-told: who stops waits for those in the gate before it goes through the slots
+  std::optional<guests::posting> in_gate;
+  const bool outside = rt_.worker_here() == nullptr;
+  if (outside) in_gate.emplace(rt_.guests());
+  if (rt_.stopping() && (outside || closes_at_stop)) return make_error_code(errc::canceled);
   io_slot* const slot = take_slot();
   if (slot == nullptr) return std::make_error_code(std::errc::not_enough_memory);
   const slot_key key{slot, slot->generation(), where};
@@ -175,12 +182,7 @@ bool io_service::ready(std::uint64_t mark, std::uint32_t bits) noexcept {
 }
 
 void io_service::stop() noexcept {
-  unsigned made = 0;
-  {
-    const std::lock_guard hold{lock_};  // a foreign thread may be opening something
-    made = chunks_made_;
-  }
-  for (unsigned n = 0; n < made * slots_in_chunk; ++n) slot_at(n)->tell_stop();
+  for (unsigned n = 0; n < chunks_made_ * slots_in_chunk; ++n) slot_at(n)->tell_stop();
 }
 
 std::size_t io_service::drop_all() noexcept {

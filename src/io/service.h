@@ -42,7 +42,7 @@ class io_service : public descriptors, public readiness_ledger {
   [[nodiscard]] io_system& system() const noexcept { return system_; }
 
   /// Takes a descriptor over, which must not block, into a color; `own`: that color's strand, which ends with it. On error it is
-  /// still the caller's.
+  /// still the caller's. After stop: errc::canceled on foreign threads, and for what closes at stop.
   [[nodiscard]] result<slot_key> open(int descriptor, color where, std::optional<strand> own,
                                       std::unique_ptr<slot_extra> more = nullptr, bool closes_at_stop = false) noexcept;
 

@@ -18,6 +18,7 @@
 #include <tartan/core/post.h>
 #include <tartan/core/yield.h>
 #include <tartan/time/with_timeout.h>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -143,6 +144,37 @@ TEST_P(tcp_listeners, share_a_port_if_they_both_want_it_and_refuse_it_else) {
   EXPECT_EQ(tcp::try_listen(rt(), *one.local_address()).error(), std::errc::address_in_use);
   EXPECT_THROW(static_cast<void>(tcp::listen(rt(), *one.local_address())), std::system_error);
   EXPECT_THROW(static_cast<void>(tcp::listen(rt(), "nonsense")), std::invalid_argument);
+}
+
+TEST_P(tcp_listeners, of_other_threads_are_closed_or_refused_when_the_runtime_stops) {
+  runtime& all = rt();
+  std::vector<tcp::listener> made;
+  all.post([&] { all.stop(); });
+  std::thread other{[&] {
+    for (;;) {
+      auto one = tcp::try_listen(all, *address::parse("127.0.0.1:0"));
+      if (!one) {
+        EXPECT_EQ(one.error(), errc::canceled);
+        return;
+      }
+      if (made.empty()) made.push_back(std::move(*one));
+    }
+  }};
+  EXPECT_EQ(all.run(), 0);
+  other.join();
+  for (const tcp::listener& each : made) EXPECT_FALSE(each.is_open());
+  EXPECT_EQ(tcp::try_listen(all, *address::parse("127.0.0.1:0")).error(), errc::canceled);
+}
+
+TEST_P(tcp_listeners, are_refused_to_who_goes_on_after_stop) {
+  runtime& all = rt();
+  std::error_code said;
+  all.post([&] {
+    all.stop();
+    post([&] { said = tcp::try_listen(all, *address::parse("127.0.0.1:0")).error(); });
+  });
+  EXPECT_EQ(all.run(), 0);
+  EXPECT_EQ(said, errc::canceled);
 }
 
 /// What connects.

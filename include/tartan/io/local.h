@@ -97,6 +97,7 @@ class listener : public detail::listener_of<stream> {
 ///
 /// Threads: any, before or during a run.
 /// Errors: listen throws std::system_error; try_listen gives them. std::errc::address_in_use if the path exists, whatever it is.
+/// errc::canceled after runtime::stop().
 [[nodiscard]] result<listener> try_listen(runtime& rt, const address& at, const listen_options& with = {});
 [[nodiscard]] listener listen(runtime& rt, const address& at, const listen_options& with = {});
 [[nodiscard]] listener listen(runtime& rt, std::string_view path, const listen_options& with = {});

@@ -78,6 +78,7 @@ class listener : public detail::listener_of<stream> {
 ///
 /// Threads: any, before or during a run.
 /// Errors: listen throws std::system_error, or std::invalid_argument for a text that is no address; try_listen gives them.
+/// errc::canceled after runtime::stop().
 [[nodiscard]] result<listener> try_listen(runtime& rt, const address& at, const listen_options& with = {});
 [[nodiscard]] listener listen(runtime& rt, const address& at, const listen_options& with = {});
 [[nodiscard]] listener listen(runtime& rt, std::string_view at, const listen_options& with = {});

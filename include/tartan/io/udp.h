@@ -101,6 +101,7 @@ class socket : public io_object {
 ///
 /// Threads: any, before or during a run.
 /// Errors: bind throws std::system_error, or std::invalid_argument for a text that is no address; try_bind gives them.
+/// errc::canceled on a foreign thread after runtime::stop().
 [[nodiscard]] result<socket> try_bind(runtime& rt, const address& at, const options& with = {});
 [[nodiscard]] socket bind(runtime& rt, const address& at, const options& with = {});
 [[nodiscard]] socket bind(runtime& rt, std::string_view at, const options& with = {});

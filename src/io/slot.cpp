@@ -107,6 +107,8 @@ void io_slot::run_line(flow way, finished& done) {
       case io_wait::step::would_block:
         exhausted(way);
         break;
+      case io_wait::step::elsewhere:  // who comes behind a canceled one need not wait for that
+        return;
       case io_wait::step::goes_on:
         return go_on();
     }

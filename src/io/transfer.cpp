@@ -155,7 +155,7 @@ io_wait::step send_file_op::attempt(io_slot& on) noexcept {
   const bool may_wait_for_disk = system.is_kernel() && offset_ >= 0 && left_ <= most_offset - static_cast<std::uint64_t>(offset_);
   for (std::size_t moved = 0; left_ != 0;) {
     if (moved >= most_bytes) return step::goes_on;
-    if (may_wait_for_disk && (ahead_ != nullptr || offset_ >= ready_until_) && !is_ready(on)) return step::would_block;
+    if (may_wait_for_disk && (ahead_ != nullptr || offset_ >= ready_until_) && !is_ready(on)) return step::elsewhere;
     const std::size_t most = may_wait_for_disk ? static_cast<std::size_t>(ready_until_ - offset_) : most_bytes;
     const ssize_t got = system.send_file(on.descriptor(), file_, &offset_, std::min(left_, most));
     if (got == -EINTR) continue;

@@ -56,6 +56,7 @@ class io_wait : public operation {
   enum class step : std::uint8_t {
     done,
     would_block,  ///< goes on at the next edge
+    elsewhere,    ///< goes on when the slot is told to try again, by whoever does something for it; its direction itself is free
     goes_on,      ///< goes on behind the events that wait meanwhile: one event moves a bounded number of bytes
   };
 

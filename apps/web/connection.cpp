@@ -180,8 +180,8 @@ tartan::task<bool> connection::send_large() {
 /// response (RFC 9112, 9.6). That nothing is unread now says nothing: the next bytes may be on their way.
 tartan::task<> connection::linger() {
   if (!peer_.shutdown_send()) co_return;
+  in_ = {};  // what is read from now on is never added to it
   for (const time end = now_ + most_lingering; now_ < end; now_ = site_.runtime.now()) {
-    in_ = {};
     enter(phase::lingering);
     if (!co_await peer_.read_some(in_.room())) co_return;
   }

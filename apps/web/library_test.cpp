@@ -42,7 +42,7 @@ class pages : public testing::TestWithParam<unsigned> {
     std::binary_semaphore done{0};
     tartan::blocking(rt, {}, [&] { done.acquire(); }, [](tartan::result<>) {});
     rt.spawn([&]() -> tartan::task<> {
-        co_await tartan::sleep(1s);
+        EXPECT_TRUE(co_await tartan::sleep(1s));
         done.release();
       });
     for (std::size_t n = 0; n < times; ++n) {

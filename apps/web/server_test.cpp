@@ -106,19 +106,28 @@ class a_server : public testing::TestWithParam<unsigned> {
 };
 INSTANTIATE_TEST_SUITE_P(on, a_server, testing::Values(1u, 2u, 4u));
 
+tartan::task<> send(tartan::tcp::stream& to, std::string text) { EXPECT_TRUE(co_await to.write(text)); }
+
+tartan::task<> pass(std::chrono::nanoseconds time) { EXPECT_TRUE(co_await tartan::sleep(time)); }
+
+/// Adds to `came` what comes up to this text, and perhaps more.
+tartan::task<> hear(tartan::tcp::stream& from, std::string& came, std::string_view text) {
+  EXPECT_TRUE(co_await from.read_until(came, text, 1 << 20)) << came.substr(0, 1000);
+}
+
 /// The first bytes of a response: it is being sent.
 tartan::task<std::string> head_from(tartan::tcp::stream& from) {
   std::string head;
-  co_await from.read_until(head, "\r\n\r\n", 1000);
+  co_await hear(from, head, "\r\n\r\n");
   co_return head;
 }
 
 TEST_P(a_server, that_closes_loses_nothing_to_bytes_that_come_late) {
   play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
-    co_await c.write(get("/large", "Connection: close\r\n"));
+    co_await send(c, get("/large", "Connection: close\r\n"));
     std::string came = co_await head_from(c);
-    co_await c.write("\r\n");
-    co_await tartan::sleep(1s);  // it is there
+    co_await send(c, "\r\n");
+    co_await pass(1s);  // it is there
     const heard all = co_await rest_of(c);
     EXPECT_EQ(came.append(all.text).size(), came.find("\r\n\r\n") + 4 + large);
     EXPECT_EQ(all.end, tartan::errc::end_of_stream);
@@ -127,12 +136,12 @@ TEST_P(a_server, that_closes_loses_nothing_to_bytes_that_come_late) {
 
 TEST_P(a_server, that_ends_loses_nothing_to_a_request_that_comes_late) {
   play([this](tartan::tcp::stream& c, server& s) -> tartan::task<> {
-    co_await c.write(get("/large"));
+    co_await send(c, get("/large"));
     std::string came = co_await head_from(c);
-    co_await c.write(get("/page"));
-    co_await tartan::sleep(1s);
+    co_await send(c, get("/page"));
+    co_await pass(1s);
     drain(s);
-    co_await tartan::sleep(1s);
+    co_await pass(1s);
     const heard all = co_await rest_of(c);
     EXPECT_EQ(came.append(all.text).size(), came.find("\r\n\r\n") + 4 + large);
     EXPECT_EQ(all.end, tartan::errc::end_of_stream);
@@ -141,14 +150,14 @@ TEST_P(a_server, that_ends_loses_nothing_to_a_request_that_comes_late) {
 
 TEST_P(a_server, that_ends_while_nothing_is_asked_loses_nothing_of_the_answer_before) {
   play([this](tartan::tcp::stream& c, server& s) -> tartan::task<> {
-    co_await c.write(get("/page"));
+    co_await send(c, get("/page"));
     std::array<std::byte, 1> first;
-    co_await c.read_exactly(first);
-    co_await tartan::sleep(1s);  // it has answered, and waits
+    EXPECT_TRUE(co_await c.read_exactly(first));
+    co_await pass(1s);  // it has answered, and waits
     drain(s);
-    co_await tartan::sleep(10ms);
-    co_await c.write(get("/page"));
-    co_await tartan::sleep(10ms);
+    co_await pass(10ms);
+    co_await send(c, get("/page"));
+    co_await pass(10ms);
     const heard all = co_await rest_of(c);
     EXPECT_TRUE(all.text.ends_with("a page")) << all.text;
     EXPECT_EQ(all.end, tartan::errc::end_of_stream);
@@ -161,11 +170,11 @@ TEST_P(a_server, knows_what_time_it_is_when_it_has_written) {
   network_.partial_percent = 0;      // it reads both requests at once
   play([this](tartan::tcp::stream& c, server&) -> tartan::task<> {
     std::string came;
-    co_await c.write(get("/large") + get("/page"));
-    co_await c.read_until(came, "a page", 2 * large);
-    co_await c.write(get("/large") + get("/page", "Connection: close\r\n"));
+    co_await send(c, get("/large") + get("/page"));
+    co_await hear(c, came, "a page");
+    co_await send(c, get("/large") + get("/page", "Connection: close\r\n"));
     came = co_await head_from(c);
-    co_await tartan::sleep(3s);
+    co_await pass(3s);
     write("page", "another");
     EXPECT_TRUE((co_await rest_of(c)).text.ends_with("another"));
   });
@@ -178,7 +187,7 @@ TEST_P(a_server, gives_its_time_for_each_piece_of_a_page) {
   for (const std::size_t largest : {size, size - 1}) {
     with_.pages.largest_page = largest;
     play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
-      co_await c.write(get("/page"));
+      co_await send(c, get("/page"));
       std::string came = co_await head_from(c);
       std::size_t left = came.find("\r\n\r\n") + 4 + size - came.size();
       for (std::string room(32 * 1024, ' '); left > 0;) {
@@ -187,7 +196,7 @@ TEST_P(a_server, gives_its_time_for_each_piece_of_a_page) {
         EXPECT_TRUE(got) << got.error() << ", " << left << " bytes are missing";
         if (!got) break;
         left -= *got;
-        co_await tartan::sleep(100ms);
+        co_await pass(100ms);
       }
     });
   }
@@ -196,7 +205,7 @@ TEST_P(a_server, gives_its_time_for_each_piece_of_a_page) {
 TEST_P(a_server, lets_an_upload_that_it_has_refused_read_the_answer) {
   play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
     const std::string body(5'000'000, 'x');
-    co_await c.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000000\r\n\r\n");
+    co_await send(c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000000\r\n\r\n");
     EXPECT_TRUE(co_await c.write(body));
     EXPECT_TRUE(c.shutdown_send());
     const heard all = co_await rest_of(c);
@@ -207,10 +216,10 @@ TEST_P(a_server, lets_an_upload_that_it_has_refused_read_the_answer) {
 
 TEST_P(a_server, does_not_drop_bytes_for_ever) {
   play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
-    co_await c.write("no request\r\n");
+    co_await send(c, "no request\r\n");
     std::string came = co_await head_from(c);
     int seconds = 0;
-    for (; seconds < 100 && co_await c.write("x"); ++seconds) co_await tartan::sleep(1s);
+    for (; seconds < 100 && co_await c.write("x"); ++seconds) co_await pass(1s);
     EXPECT_GE(seconds, 30);
     EXPECT_LE(seconds, 33);
   });
@@ -222,9 +231,9 @@ TEST_P(a_server, ends_a_head_that_goes_on_when_its_time_is_up) {
   with_.times.header = 1s;
   for (auto late = -2ms + 0us; late < 4ms; late += 100us) {
     play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
-      co_await c.write("GET / HTTP/1.1\r\n");
-      co_await tartan::sleep(1s + late);
-      co_await c.write("Host: a\r\n");
+      co_await send(c, "GET / HTTP/1.1\r\n");
+      co_await pass(1s + late);
+      co_await send(c, "Host: a\r\n");
       const auto heard_in_time = co_await tartan::with_timeout(1s, rest_of(c));
       EXPECT_TRUE(heard_in_time && heard_in_time->text.starts_with("HTTP/1.1 408 ")) << late.count();
     });
@@ -235,11 +244,11 @@ TEST_P(a_server, that_ends_waits_a_second_for_a_head_that_has_begun) {
   for (const bool in_time : {true, false}) {
     play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
       const std::string asked = "DELETE /page HTTP/1.1\r\nHost: a\r\n\r\n";  // needs no disk
-      co_await c.write(asked.substr(0, 20));
-      co_await tartan::sleep(1s);
+      co_await send(c, asked.substr(0, 20));
+      co_await pass(1s);
       drain(s);
-      co_await tartan::sleep(in_time ? 900ms : 1100ms);
-      co_await c.write(asked.substr(20));
+      co_await pass(in_time ? 900ms : 1100ms);
+      co_await send(c, asked.substr(20));
       const std::string text = (co_await rest_of(c)).text;
       EXPECT_TRUE(text.starts_with(in_time ? "HTTP/1.1 405 " : "HTTP/1.1 408 ")) << text;
     });
@@ -255,10 +264,10 @@ TEST_P(a_server, answers_what_the_disk_refuses_and_goes_on) {
       const test::failing_disk fails{call, error};
       const std::string path = "/" + std::to_string(static_cast<unsigned>(call));  // new to the server
       for (const bool refused : {true, false}) {
-        co_await c.write(get(path));
+        co_await send(c, get(path));
         std::string came = co_await head_from(c);
         EXPECT_TRUE(came.starts_with(!refused ? "HTTP/1.1 200 " : error == EMFILE ? "HTTP/1.1 503 " : "HTTP/1.1 500 ")) << came;
-        co_await c.read_until(came, !refused ? "a page" : error == EMFILE ? "Unavailable\n" : "Error\n", 1000);
+        co_await hear(c, came, !refused ? "a page" : error == EMFILE ? "Unavailable\n" : "Error\n");
       }
     }
   });
@@ -268,12 +277,12 @@ TEST_P(a_server, ends_a_response_whose_file_cannot_be_read_on) {
   play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
     const auto peer = *c.peer_address();
     const test::failing_disk fails{test::disk_call::pread, EIO, 1, 2};  // the third piece
-    co_await c.write(get("/large"));
+    co_await send(c, get("/large"));
     const heard all = co_await rest_of(c);
     EXPECT_TRUE(all.text.starts_with("HTTP/1.1 200 ")) << all.text;
     EXPECT_LT(all.text.size(), large);
     auto next = co_await tartan::tcp::connect(peer);
-    co_await next->write(get("/large", "Connection: close\r\n"));
+    co_await send(*next, get("/large", "Connection: close\r\n"));
     EXPECT_GT((co_await rest_of(*next)).text.size(), large);
   });
 }

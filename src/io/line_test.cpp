@@ -1,0 +1,94 @@
+// What an operation finds that comes late: news that lies there, the end of the stream behind the last bytes, somebody who goes on.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <string>
+#include <tartan/core/yield.h>
+#include <tartan/io/tcp.h>
+#include <utility>
+
+#include "io/connection.h"
+
+namespace tartan {
+namespace {
+
+using test::door;
+using test::here_color;
+using test::stream_pair;
+
+class waiting_in_line : public test::with_objects_on_either {
+ protected:
+  /// A listener that takes one connection in an event.
+  [[nodiscard]] door narrow_door() { return {tcp::listen(rt(), "127.0.0.1:0", {.batch = 1, .color = here_color})}; }
+
+  std::array<std::byte, 8> room_{};
+};
+INSTANTIATE_TEST_SUITE_P(on, waiting_in_line, testing::ValuesIn(test::both_machines()), test::place_name);
+
+TEST_P(waiting_in_line, reads_the_end_that_came_together_with_the_last_bytes) {
+  world_with.partial_percent = 0;
+  in_color([&]() -> task<> {
+    const auto ends = stream_pair::make();
+    auto reading = spawn_in(here_color, [&]() -> task<> {
+      EXPECT_EQ(*co_await ends->near.read_some(room_), 2u);
+      EXPECT_EQ((co_await ends->near.read_some(room_)).error(), errc::end_of_stream);
+    });
+    co_await yield();
+    ends->feed("ab");
+    EXPECT_TRUE(ends->far.shutdown_send());
+    co_await reading.join();
+  });
+}
+
+TEST_P(waiting_in_line, reads_on_after_news_that_came_when_nobody_waited) {
+  world_with.partial_percent = 0;
+  in_color([&]() -> task<> {
+    const auto ends = stream_pair::make();
+    ends->feed("x");
+    co_await moment();
+    EXPECT_EQ(*co_await ends->near.read_some(room_), 1u);  // and knows that there is no more
+    ends->feed("0123456789abcdef");
+    co_await moment();
+    EXPECT_EQ(*co_await ends->near.read_some(room_), 8u);
+    EXPECT_EQ(*co_await ends->near.read_some(room_), 8u);
+  });
+}
+
+TEST_P(waiting_in_line, goes_on_with_much_that_came_when_nobody_waited) {
+  constexpr std::size_t much = 3 << 20;
+  world_with.partial_percent = 0;
+  world_with.stream_buffer = 4 << 20;
+  std::string all(much, '\0');
+  in_color([&]() -> task<> {
+    const auto ends = stream_pair::make();
+    ends->feed("x");
+    co_await moment();
+    EXPECT_EQ(*co_await ends->near.read_some(room_), 1u);
+    const std::string sent = test::much_text(much);
+    ends->far.write(sent, [](const result<std::size_t>& wrote) { EXPECT_TRUE(wrote); });
+    co_await moment();
+    EXPECT_EQ(*co_await ends->near.read_exactly(std::as_writable_bytes(std::span{all})), much);
+    EXPECT_TRUE(all == sent);
+  });
+}
+
+TEST_P(waiting_in_line, takes_a_connection_that_a_batch_has_left_behind) {
+  in_color([&]() -> task<> {
+    door d = narrow_door();
+    auto first = spawn_in(here_color, [&]() -> task<> { EXPECT_TRUE(co_await d.at.accept(here_color)); });
+    co_await yield();
+    std::deque<tcp::stream> coming;
+    for (int n = 0; n < 3; ++n) tcp::connect(*d.at.local_address(), [&](result<tcp::stream> made) { coming.push_back(std::move(*made)); });
+    co_await until([&] { return coming.size() == 3; });
+    co_await first.join();
+    EXPECT_TRUE(co_await d.at.accept(here_color));
+    EXPECT_TRUE(co_await d.at.accept(here_color));
+  });
+}
+
+}  // namespace
+}  // namespace tartan

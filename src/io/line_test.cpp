@@ -7,6 +7,7 @@
 #include <deque>
 #include <span>
 #include <string>
+#include <system_error>
 #include <tartan/core/yield.h>
 #include <tartan/io/tcp.h>
 #include <utility>
@@ -74,6 +75,20 @@ TEST_P(waiting_in_line, goes_on_with_much_that_came_when_nobody_waited) {
     EXPECT_EQ(*co_await ends->near.read_exactly(std::as_writable_bytes(std::span{all})), much);
     EXPECT_TRUE(all == sent);
   });
+}
+
+TEST_P(waiting_in_line, is_over_when_a_stop_closes_the_listener_whether_somebody_waits_or_not) {
+  tcp::listener idle = tcp::listen(rt(), "127.0.0.1:0", {.color = here_color});
+  tcp::listener asked = tcp::listen(rt(), "127.0.0.1:0", {.color = here_color});
+  std::error_code told;
+  rt().post(here_color, [&] {
+    asked.accept([&](const result<tcp::stream>& got) { told = got.error(); });
+    rt().stop();
+  });
+  EXPECT_EQ(rt().run(), 0);
+  EXPECT_EQ(told, errc::closed);
+  EXPECT_FALSE(idle.is_open());
+  EXPECT_FALSE(asked.is_open());
 }
 
 TEST_P(waiting_in_line, takes_a_connection_that_a_batch_has_left_behind) {

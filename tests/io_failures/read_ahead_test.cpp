@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <fstream>
 #include <optional>
@@ -88,7 +89,12 @@ TEST_P(sending_a_file, can_be_canceled_and_everything_be_closed_while_the_disk_i
       EXPECT_EQ((co_await from.send_file(what.native_handle(), 0, 1000)).error(), errc::canceled);
       seen_.emplace_back("canceled");
     });
-    co_await yield();
+    auto other = local::pair();
+    std::array<std::byte, 1> room{};
+    bool came = false;
+    other->first.read_some(room, [&](result<std::size_t>) { came = true; });
+    EXPECT_TRUE(co_await other->second.write("x"));
+    while (!came) co_await yield();  // by then, that there is room has been told too
     sending.cancel();
     co_await sending.join();
     what = {};

@@ -77,6 +77,24 @@ TEST_P(waiting_in_line, goes_on_with_much_that_came_when_nobody_waited) {
   });
 }
 
+TEST_P(waiting_in_line, takes_connections_in_order_also_where_a_batch_ends) {
+  in_color([&]() -> task<> {
+    door d = narrow_door();
+    std::deque<tcp::stream> coming;
+    for (int n = 0; n < 3; ++n) {
+      auto made = co_await tcp::connect(*d.at.local_address());
+      EXPECT_TRUE(made);
+      coming.push_back(std::move(*made));
+    }
+    test::await_events(*d.system, d.at.native_handle(), POLLIN);
+    co_await moment();
+    std::vector<int> order;
+    for (int n = 0; n < 3; ++n) d.at.accept(here_color, [&order, n](const result<tcp::stream>&) { order.push_back(n); });
+    co_await until([&] { return order.size() == 3; });
+    EXPECT_EQ(order, (std::vector<int>{0, 1, 2}));
+  });
+}
+
 TEST_P(waiting_in_line, is_over_when_a_stop_closes_the_listener_whether_somebody_waits_or_not) {
   tcp::listener idle = tcp::listen(rt(), "127.0.0.1:0", {.color = here_color});
   tcp::listener asked = tcp::listen(rt(), "127.0.0.1:0", {.color = here_color});

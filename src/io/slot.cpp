@@ -1,6 +1,6 @@
 // One operation of a direction at a time talks to the system, the others wait behind it: so two reads get the bytes in the order
 // in which they were begun. What is done in the descriptor's event goes on as events of its own, but for the last one, which goes
-// on in it: a server's usual round trip is one event.
+// on in it: a server's usual round trip is one event. It does so only if no event of an earlier one is still on its way (one-line).
 #include "io/slot.h"
 
 #include <new>
@@ -32,11 +32,11 @@ struct io_slot::finished {
   bool several = false;
 
   void add(io_wait& op) {
-    if (only == nullptr && !several) {
+    if (only == nullptr && !several && op.is_first()) {
       only = &op;
       return;
     }
-    if (!several) std::exchange(only, nullptr)->complete(false);
+    if (only != nullptr) std::exchange(only, nullptr)->complete(false);
     several = true;
     op.complete(false);
   }
@@ -55,6 +55,7 @@ void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std
   extra = std::move(more);
   tryable_[0] = tryable_[1] = true;
   armed_[0] = armed_[1] = false;
+  on_their_way_[0] = on_their_way_[1] = 0;
   hung_up_ = false;
   closes_at_stop_ = closes_at_stop;
   output_watched_ = false;
@@ -224,6 +225,21 @@ bool io_wait::begin(color caller, bool canceled, std::source_location site) noex
   }
   if (now == step::goes_on) slot.go_on();
   return !slot.wait(*this);
+}
+
+bool io_wait::is_first() const noexcept {
+  return on_.slot == nullptr || !on_.slot->is_open(on_.generation) || on_.slot->on_their_way(way_) == 0;
+}
+
+void io_wait::sent() noexcept {
+  if (on_.slot == nullptr || !on_.slot->is_open(on_.generation)) return;
+  sent_ = true;
+  ++on_.slot->on_their_way(way_);
+}
+
+void io_wait::uncount() noexcept {
+  sent_ = false;
+  if (on_.slot->is_open(on_.generation)) --on_.slot->on_their_way(way_);
 }
 
 bool io_wait::cancel() noexcept {

@@ -62,6 +62,9 @@ class alignas(64) io_slot {
   [[nodiscard]] bool wait(io_wait& op) noexcept;
   void leave(io_wait& op) noexcept;
 
+  /// Operations of this direction that are done and whose events have not come yet. Color: the slot's, as all of it.
+  [[nodiscard]] std::uint32_t& on_their_way(flow way) noexcept { return on_their_way_[index_of(way)]; }
+
   /// The line's first operation goes on behind the events that wait meanwhile.
   void go_on() noexcept;
 
@@ -109,6 +112,7 @@ class alignas(64) io_slot {
   std::uint32_t index_;
   bool tryable_[2] = {true, true};
   bool armed_[2] = {false, false};  ///< an edge in this direction posts the event
+  std::uint32_t on_their_way_[2] = {0, 0};
   bool hung_up_ = false;
   bool closes_at_stop_ = false;
   bool output_watched_ = false;

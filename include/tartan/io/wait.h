@@ -52,6 +52,15 @@ class io_wait : public operation {
   /// Errors: ends the program if the running event has not the descriptor's color.
   [[nodiscard]] bool begin(color caller, bool canceled, std::source_location site) noexcept;
 
+  /// one-line: whether nothing of its direction that was done before is still on its way, so that this one may go on without an event.
+  [[nodiscard]] bool is_first() const noexcept;
+  /// It goes on in an event of its own.
+  void sent() noexcept;
+  /// It goes on now.
+  void arrives() noexcept {
+    if (sent_) uncount();
+  }
+
   /// What one try has come to.
   enum class step : std::uint8_t {
     done,
@@ -84,12 +93,15 @@ class io_wait : public operation {
   /// No worker runs: it will not be completed. Gives whether something was destroyed that counts.
   virtual bool drop() noexcept { return false; }
 
+  void uncount() noexcept;
+
   slot_key on_;
   io_wait* next_ = nullptr;
   io_wait* previous_ = nullptr;
   std::error_code error_;
   flow way_;
   bool in_line_ = false;
+  bool sent_ = false;
 };
 
 /// An operation that can be awaited.
@@ -107,16 +119,23 @@ class [[nodiscard]] io_awaitable final : public Op {
   template <colored_promise Promise>
   [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
     waiter_ = &self.promise().in();
-    if (this->begin(waiter_->where(), waiter_->cancel_requested(), waiter_->site())) return waiter_->at_once(self);
-    return waiter_->wait(self, *this);
+    if (!this->begin(waiter_->where(), waiter_->cancel_requested(), waiter_->site())) return waiter_->wait(self, *this);
+    if (this->is_first() && take_inline()) return false;
+    this->sent();
+    waiter_->to_back(self);
+    return true;
   }
-  value_type await_resume() { return this->take(); }
+  value_type await_resume() {
+    this->arrives();
+    return this->take();
+  }
 
  private:
   void complete(bool last) override {
     if (last) {
       waiter_->complete_here();
     } else {
+      this->sent();
       waiter_->complete();
     }
   }
@@ -151,6 +170,7 @@ class io_callback final : public Op, public pooled {
     if (last) {
       run(event_);
     } else {
+      this->sent();
       submit_completion(*rt_, where_, event_);
     }
   }
@@ -162,6 +182,7 @@ class io_callback final : public Op, public pooled {
   static io_callback& of(event& e) noexcept { return **std::launder(reinterpret_cast<io_callback**>(e.storage)); }
   static void run(event& e) {
     const std::unique_ptr<io_callback> self{&of(e)};
+    self->arrives();
     self->f_(self->take());
   }
   static void drop_event(event& e) noexcept { delete &of(e); }

@@ -79,7 +79,11 @@ void file_sync::finish() noexcept {
 
 void file_close::finish() noexcept {
   // Others that have it only become fewer: the last one closes it.
-  if (on_.use_count() == 1) error_ = on_->close();
+  if (on_.use_count() == 1) {
+    // That they are fewer does not yet mean that what they did has happened before; the count's change, for this copy, is an acquire.
+    const std::shared_ptr<file_descriptor> last = on_;
+    error_ = on_->close();
+  }
   on_.reset();
 }
 

@@ -127,7 +127,7 @@ TEST(sockets, listeners_that_are_refused_without_end_let_others_go_first) {
         const failing_call refused{call::accept4, EPERM, 0, 10'000};
         door.accept(stage, [&](const result<tcp::stream>& came) { accepted = static_cast<bool>(came); });
         EXPECT_TRUE(refused.struck());
-        EXPECT_LT(refused.made(), 100u);
+        EXPECT_LT(refused.made(), 1000u);  // 64, and 64 more if the news of the connection comes just then
       }
       while (!accepted) co_await yield();
     }).detach();

@@ -33,8 +33,8 @@ tartan::task<finding> library::ask(std::string_view path, page_cache::time now) 
 /// Who comes first loads; those that come before it is there get the same.
 tartan::task<finding> library::ask_disk(shelf& of, std::string_view path, page_cache::time now) {
   const finding unavailable{status::unavailable, nullptr, nullptr, 0, {}};
-  const auto at = of.open.try_emplace(std::string{path}).first;
-  if (at->second == nullptr) at->second = std::make_shared<question>();
+  auto at = of.open.find(path);
+  if (at == of.open.end()) at = of.open.emplace(std::string{path}, std::make_shared<question>()).first;
   const std::shared_ptr<question> mine = at->second;
   const tartan::result<tartan::semaphore::permit> turn = co_await mine->turn.acquire();
   if (turn && !mine->answer) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <tartan/core/yield.h>
 #include <tartan/io/tcp.h>
+#include <utility>
 #include <vector>
 
 #include "core/lifecycle.h"
@@ -52,6 +53,7 @@ TEST_P(descriptors_that_are_used_again, are_not_touched_by_an_edge_of_what_was_o
     std::vector<std::unique_ptr<stream_pair>> later;
     do {
       later.push_back(stream_pair::make());
+      if (slot_of::in(later.back()->far) == slot) std::swap(later.back()->near, later.back()->far);
     } while (slot_of::in(later.back()->near) != slot);
     stream_pair& again = *later.back();
     waiting_read reading{again};

@@ -28,7 +28,7 @@ read_ahead::read_ahead(slot_key for_whom, file_descriptor file, std::int64_t off
     : for_whom_{for_whom}, file_{std::move(file)}, offset_{offset}, bytes_{bytes} {
   run = [](blocking_job& job) noexcept {
     const std::shared_ptr<read_ahead> self = std::move(static_cast<read_ahead&>(job).self_);
-    self->finish();
+    if (self.use_count() != 1) self->finish();  // else who asked is gone
   };
   drop = [](blocking_job& job) noexcept { static_cast<read_ahead&>(job).self_.reset(); };
   site = std::source_location::current();

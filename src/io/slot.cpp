@@ -244,7 +244,11 @@ void io_wait::uncount() noexcept {
 
 bool io_wait::cancel() noexcept {
   if (!in_line_) return false;
-  on_.slot->leave(*this);
+  io_slot& slot = *on_.slot;
+  const bool was_first = previous_ == nullptr;
+  slot.leave(*this);
+  // Those behind it need not wait for what it has waited for.
+  if (was_first && !slot.nobody_waits(way_) && slot.may_try(way_)) slot.go_on();
   error_ = make_error_code(errc::canceled);
   return true;
 }

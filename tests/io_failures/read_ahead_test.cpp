@@ -95,17 +95,18 @@ TEST_P(sending_a_file, can_be_canceled_and_everything_be_closed_while_the_disk_i
     other->first.read_some(room, [&](result<std::size_t>) { came = true; });
     EXPECT_TRUE(co_await other->second.write("x"));
     while (!came) co_await yield();  // by then, that there is room has been told too
+    from.write("behind", [&](result<std::size_t>) { seen_.emplace_back("written behind it"); });
     sending.cancel();
     co_await sending.join();
     what = {};
     from.write("later", [&](result<std::size_t>) { seen_.emplace_back("written"); });
-    std::string all(5, ' ');
+    std::string all(11, ' ');
     EXPECT_TRUE(co_await to.read_exactly(std::as_writable_bytes(std::span{all})));
-    EXPECT_EQ(all, "later");
+    EXPECT_EQ(all, "behindlater");
     from.close();
     disk_.release();
   });
-  EXPECT_EQ(seen_, (std::vector<std::string>{"canceled", "written"}));
+  EXPECT_EQ(seen_, (std::vector<std::string>{"canceled", "written behind it", "written"}));
   EXPECT_EQ(test::open_descriptors(), before);
 }
 

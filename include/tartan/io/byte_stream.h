@@ -146,7 +146,8 @@ class socket_stream : public byte_stream {
   /// What is not in the system's cache is read by a blocking thread first, a megabyte at a time, while the stream's other writes wait
   /// behind it. Whether it is there, a byte at the end of each megabyte tells, and the very first one: the worker waits for the disk
   /// itself where the cache has lost only what lies between, or loses it while a slow peer is waited for; where the file system cannot
-  /// tell; where no thread can be started; and after stop.
+  /// tell; where no thread can be started; and after stop. That thread has a duplicate of `file`, with whose end the process loses its
+  /// fcntl(F_SETLK) locks of this file; those of F_OFD_SETLK stay.
   /// Errors: errc::end_of_stream if the file is shorter.
   /// Cost: one system call more for each megabyte, and one for the first.
   [[nodiscard]] auto send_file(int file, std::int64_t offset, std::size_t bytes) noexcept {

@@ -132,10 +132,10 @@ class [[nodiscard]] io_awaitable final : public Op {
 
  private:
   void complete(bool last) override {
+    this->sent();  // also if it is the last: what is to cancel it may be on its way, and then that is what resumes it
     if (last) {
       waiter_->complete_here();
     } else {
-      this->sent();
       waiter_->complete();
     }
   }

@@ -225,6 +225,26 @@ TEST_P(a_channel, serves_a_receiver_whose_cancellation_is_on_its_way) {
   EXPECT_EQ(got, 7);
 }
 
+TEST_P(a_channel, keeps_its_line_when_a_cancellation_comes_to_who_was_served) {
+  channel<int> values{capacity{1}};
+  int got = 0;
+  int next = 0;
+  auto receiver = spawn_in(rt(), color{1}, [&]() -> task<> {
+    if (const auto value = co_await values.receive()) got = *value;
+  });
+  run();
+  auto other = spawn_in(rt(), color{1}, [&]() -> task<> {
+    receiver.cancel();  // comes behind this event
+    EXPECT_TRUE(values.try_send(7));
+    if (const auto value = co_await values.receive()) next = *value;
+  });
+  run();
+  rt().post(color{1}, [&] { EXPECT_TRUE(values.try_send(8)); });
+  run();
+  EXPECT_EQ(got, 7);
+  EXPECT_EQ(next, 8);
+}
+
 TEST_P(a_channel, has_nobody_in_it_who_was_canceled) {
   auto values = std::make_unique<channel<int>>(capacity{1});
   bool outlived = false;

@@ -19,6 +19,7 @@
 #include <cstdarg>
 
 #include "tests/io_failures/failing_calls.h"
+#include "tests/wrapped_syscall.h"
 
 using tartan::test::call;
 using tartan::test::next_error;
@@ -121,9 +122,8 @@ extern "C" [[gnu::no_sanitize_address]] int __wrap_open(const char* path, int fl
 }
 
 // The core makes others by it: all arguments are handed on.
-extern "C" long __real_syscall(long number, ...);
 extern "C" long __wrap_syscall(long number, ...);
-extern "C" [[gnu::no_sanitize_address]] long __wrap_syscall(long number, ...) {
+extern "C" long __wrap_syscall(long number, ...) {
   int error = 0;
   if (number == SYS_pidfd_open) error = next_error(call::pidfd_open);
   if (number == SYS_pidfd_send_signal) error = next_error(call::pidfd_send_signal);
@@ -133,10 +133,9 @@ extern "C" [[gnu::no_sanitize_address]] long __wrap_syscall(long number, ...) {
   }
   va_list more;
   va_start(more, number);
-  long all[6];
-  for (long& each : all) each = va_arg(more, long);
+  const long given = tartan::test::real_syscall(number, more);
   va_end(more);
-  return __real_syscall(number, all[0], all[1], all[2], all[3], all[4], all[5]);
+  return given;
 }
 
 // These give the error itself.

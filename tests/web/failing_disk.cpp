@@ -10,6 +10,8 @@
 #include <ctime>
 #include <optional>
 
+#include "tests/wrapped_syscall.h"
+
 namespace web::test {
 
 namespace {
@@ -49,19 +51,17 @@ using web::test::disk_call;
 using web::test::error_of;
 
 // The linker makes __wrap_x of a call of x, and x of __real_x. The names are its own.
-extern "C" long __real_syscall(long number, ...);
 extern "C" long __wrap_syscall(long number, ...);
-extern "C" [[gnu::no_sanitize_address]] long __wrap_syscall(long number, ...) {
+extern "C" long __wrap_syscall(long number, ...) {
   if (const std::optional<int> error = number == SYS_openat2 ? error_of(disk_call::openat2) : std::nullopt) {
     errno = *error;
     return -1;
   }
   va_list more;
   va_start(more, number);
-  long all[6];
-  for (long& each : all) each = va_arg(more, long);
+  const long given = tartan::test::real_syscall(number, more);
   va_end(more);
-  return __real_syscall(number, all[0], all[1], all[2], all[3], all[4], all[5]);
+  return given;
 }
 
 extern "C" int __real_fstat(int file, struct stat* into);

@@ -95,6 +95,7 @@ TEST_F(kernel_objects, sendfile_tells_of_each_failure) {
                              {call::sendfile, EIO, outcome::told},
                              {call::sendfile, EPIPE, outcome::told},
                              {call::sendfile, EINTR, outcome::retried},
+                             {call::sendfile, ESTRPIPE, outcome::retried},  // a reset in the middle: SIGPIPE, and a part
                          });
 }
 

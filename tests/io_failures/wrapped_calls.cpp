@@ -55,7 +55,6 @@ TARTAN_WRAP(write, ssize_t, (int fd, const void* from, size_t bytes), (fd, from,
 TARTAN_WRAP(writev, ssize_t, (int fd, const iovec* parts, int count), (fd, parts, count))
 TARTAN_WRAP(send, ssize_t, (int fd, const void* from, size_t bytes, int flags), (fd, from, bytes, flags))
 TARTAN_WRAP(sendmsg, ssize_t, (int fd, const msghdr* message, int flags), (fd, message, flags))
-TARTAN_WRAP(sendfile, ssize_t, (int to, int from, off_t* offset, size_t bytes), (to, from, offset, bytes))
 TARTAN_WRAP(epoll_create1, int, (int flags), (flags))
 TARTAN_WRAP(eventfd, int, (unsigned initial, int flags), (initial, flags))
 TARTAN_WRAP(epoll_ctl, int, (int epoll, int what, int fd, epoll_event* event), (epoll, what, fd, event))
@@ -119,6 +118,21 @@ extern "C" [[gnu::no_sanitize_address]] int __wrap_open(const char* path, int fl
   const mode_t permissions = va_arg(more, mode_t);
   va_end(more);
   return __real_open(path, flags, permissions);
+}
+
+// ESTRPIPE: a reset comes in the middle. The kernel then gives what was moved before, and raises SIGPIPE all the same.
+extern "C" ssize_t __real_sendfile(int to, int from, off_t* offset, size_t bytes);
+extern "C" ssize_t __wrap_sendfile(int to, int from, off_t* offset, size_t bytes);
+extern "C" ssize_t __wrap_sendfile(int to, int from, off_t* offset, size_t bytes) {
+  const int error = next_error(call::sendfile);
+  if (error == ESTRPIPE) {
+    const ssize_t moved = __real_sendfile(to, from, offset, bytes / 2);
+    if (moved > 0) static_cast<void>(::raise(SIGPIPE));
+    return moved;
+  }
+  if (error == 0) return __real_sendfile(to, from, offset, bytes);
+  errno = error;
+  return -1;
 }
 
 // The core makes others by it: all arguments are handed on.

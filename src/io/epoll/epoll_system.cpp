@@ -7,6 +7,7 @@
 #include <csignal>
 #include <ctime>
 #include <fcntl.h>
+#include <span>
 
 namespace tartan::detail {
 
@@ -35,9 +36,10 @@ class pipe_signal_held {
     if (!was_blocked()) static_cast<void>(::pthread_sigmask(SIG_SETMASK, &before_, nullptr));
   }
 
-  /// Takes the one that the write has raised.
-  void consume() noexcept {
-    if (was_pending_) return;
+  /// Takes the one that the write has raised, if any. One that has moved a part may have met the reset behind it, and does not say so.
+  void consume_after(ssize_t moved, std::size_t asked) noexcept {
+    const bool all = moved >= 0 && static_cast<std::size_t>(moved) == asked;
+    if (was_pending_ || all || (moved < 0 && moved != -EPIPE)) return;
     const timespec at_once{};
     while (::sigtimedwait(&only_, nullptr, &at_once) < 0 && errno == EINTR) {
     }
@@ -89,7 +91,9 @@ ssize_t epoll_system::receive_message(int descriptor, msghdr& message) noexcept 
 ssize_t epoll_system::write(int descriptor, const iovec* parts, std::size_t count) noexcept {
   pipe_signal_held hold;
   const ssize_t got = or_error(::writev(descriptor, parts, static_cast<int>(count)));
-  if (got == -EPIPE) hold.consume();
+  std::size_t asked = 0;
+  for (const iovec& each : std::span{parts, count}) asked += each.iov_len;
+  hold.consume_after(got, asked);
   return got;
 }
 ssize_t epoll_system::send(int descriptor, const void* from, std::size_t bytes) noexcept {
@@ -102,7 +106,7 @@ ssize_t epoll_system::send_file(int descriptor, int file, std::int64_t* offset, 
   static_assert(sizeof(off_t) == sizeof(std::int64_t));
   pipe_signal_held hold;  // it knows no MSG_NOSIGNAL
   const ssize_t got = or_error(::sendfile(descriptor, file, reinterpret_cast<off_t*>(offset), bytes));
-  if (got == -EPIPE) hold.consume();
+  hold.consume_after(got, bytes);
   return got;
 }
 int epoll_system::unblock(int descriptor) noexcept {

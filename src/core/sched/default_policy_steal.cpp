@@ -139,7 +139,7 @@ work_seen default_policy::sources(const worker& w) noexcept {
   work_seen seen = work_seen::none;
   if (homes_[w.index].has_work()) return work_seen::found;
   if (!stealing_) {
-    wake_owners();
+    if (!life_.sleepers().view().paused()) wake_owners();  // in a pause all are to sleep; the next run's first worker wakes them
     return work_seen::none;
   }
   for (unsigned n = 0; n < workers_; ++n) {

@@ -1,5 +1,7 @@
 #include <tartan/io/accept.h>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -44,9 +46,9 @@ bool is_shortage(int error) noexcept { return error == EMFILE || error == ENFILE
 
 /// Tries again later: no edge will come for connections that are there already.
 void pause(io_slot& on, listening& state) noexcept {
-  if (std::exchange(state.paused, true)) return;
   const slot_key key{&on, on.generation(), on.where()};
-  on.service().retry_after_close(key);
+  on.service().retry_after_close(key);  // each time: a close that has let one connection in has taken it off the list
+  if (std::exchange(state.paused, true)) return;
   try {
     post_after(on.where(), 100ms, [key] {
       if (!key.slot->is_open(key.generation)) return;
@@ -112,40 +114,47 @@ begun_connection::~begun_connection() {
   if (key_.slot != nullptr) key_.slot->service().abandon(key_);
 }
 
-begun_connection begin_connection(const address& to, std::source_location site) noexcept {
+begun_connection begin_connection(transport over, const address& to, std::source_location site) noexcept {
   runtime_state& rt = required_runtime("tartan::connect", site);
-  const auto failed = [](int error) { return begun_connection{std::error_code{error, std::system_category()}}; };
+  const bool is_tcp = over == transport::tcp;
+  if (is_tcp ? !to.is_ip() : !to.is_unix()) return begun_connection{std::make_error_code(std::errc::address_family_not_supported)};
   const result<io_service*> service = io_service::find(rt);
   if (!service) return begun_connection{service.error()};
   io_system& system = (*service)->system();
   const int descriptor = system.open_socket(to.family(), SOCK_STREAM, 0);
-  if (descriptor < 0) return failed(-descriptor);
-  int begun = 0;
-  do {
-    begun = system.connect(descriptor, to.data(), to.size());
-  } while (begun == -EINTR);
+  if (descriptor < 0) return begun_connection{system_error(descriptor)};
+  const int on = 1;
+  int begun = is_tcp ? system.set_option(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) : 0;
+  if (begun >= 0) {
+    do {
+      begun = system.connect(descriptor, to.data(), to.size());
+    } while (begun == -EINTR);
+  }
   if (begun < 0 && begun != -EINPROGRESS) {
     system.close(descriptor);
-    return failed(-begun);
+    return begun_connection{system_error(begun)};
   }
   // Watched only now: a socket that is not connected is hung up.
   const result<slot_key> opened = (*service)->open(descriptor, here_now()->running, std::nullopt);
-  if (opened) return begun_connection{*opened};
+  if (opened) return begun_connection{*opened, begun >= 0 ? connect_state::made : connect_state::begun};
   system.close(descriptor);
   return begun_connection{opened.error()};
 }
 
 io_wait::step connect_base::attempt(io_slot& on) noexcept {
+  const connect_state was = std::exchange(at_, connect_state::awaited);
+  if (was == connect_state::made) return step::done;
   io_system& system = on.service().system();
-  int error = 0;
-  socklen_t size = sizeof error;
-  if (const int got = system.get_option(on.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size); got < 0) error = -got;
-  if (error != 0) return fail(error);
   sockaddr_storage peer{};
   socklen_t length = sizeof peer;
   const int got = system.peer_address(on.descriptor(), reinterpret_cast<sockaddr*>(&peer), &length);
-  if (got == -ENOTCONN) return step::would_block;
-  return got < 0 ? fail(-got) : step::done;
+  if (got != -ENOTCONN) return got < 0 ? fail(-got) : step::done;
+  // Within a machine it has most often succeeded by now. If it has failed, an edge is on its way.
+  if (was == connect_state::begun) return step::would_block;
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (const int asked = system.get_option(on.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size); asked < 0) error = -asked;
+  return error != 0 ? fail(error) : step::would_block;
 }
 
 }  // namespace tartan::detail

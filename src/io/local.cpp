@@ -100,6 +100,19 @@ result<std::pair<stream, stream>> pair(std::source_location site) {
   return stream::open_pair(rt, c, c);
 }
 
+result<listener> listener::from_fd(int descriptor, tartan::color c, unsigned batch, std::source_location site) {
+  const result<detail::slot_key> key =
+      detail::adopt_listener(detail::required_runtime("local::listener::from_fd", site), detail::transport::local, descriptor, c, batch);
+  if (!key) return key.error();
+  return listener{*key};
+}
+
+result<listener> listener::from_fd(runtime& rt, int descriptor, tartan::color c, unsigned batch) {
+  const result<detail::slot_key> key = detail::adopt_listener(rt.state(), detail::transport::local, descriptor, c, batch);
+  if (!key) return key.error();
+  return listener{*key};
+}
+
 result<listener> try_listen(runtime& rt, const address& at, const listen_options& with) {
   if (!at.is_unix()) return std::make_error_code(std::errc::address_family_not_supported);
   const result<io_service*> found = io_service::find(rt.state());
@@ -107,7 +120,7 @@ result<listener> try_listen(runtime& rt, const address& at, const listen_options
   io_service& service = **found;
   io_system& system = service.system();
   auto extra = std::make_unique<listening_at_path>(with.unlink_on_close && system.is_kernel() ? file_of(at) : std::string{});
-  extra->batch = extra->left = std::clamp(with.batch, 1u, 64u);
+  extra->take_in_turns(with.batch);
   const int descriptor = system.open_socket(AF_UNIX, SOCK_STREAM, 0);
   if (descriptor < 0) return system_error(descriptor);
   int error = system.bind(descriptor, at.data(), at.size());

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <tartan/io/tcp.h>
 #include <vector>
 
 #include "io/object_fixture.h"
@@ -127,6 +129,36 @@ TEST_P(local_sockets, connect_over_a_path_and_talk) {
     door.close();
   });
   EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+TEST_P(local_sockets, take_over_a_listener_and_leave_its_path) {
+  local::listener made = local::listen(rt(), path(), {.unlink_on_close = true});
+  local::listener door = *local::listener::from_fd(rt(), made.release(), here_color);
+  in_color([&]() -> task<> {
+    bool connected = false;
+    local::connect(*address::unix_path(path()), std::chrono::hours{1}, [&](const result<local::stream>& client) {
+      EXPECT_TRUE(client) << client.error().message();
+      connected = true;
+    });
+    auto again = local::listener::from_fd(door.release(), here_color);
+    const auto server = co_await again->accept();
+    EXPECT_TRUE(server);
+    co_await until([&] { return connected; });
+    EXPECT_EQ((co_await local::connect(address::loopback(1))).error(), std::errc::address_family_not_supported);
+  });
+  if (!simulated()) {
+    EXPECT_TRUE(std::filesystem::exists(path()));
+  }
+}
+
+TEST_P(local_sockets_of_the_kernel, make_no_listener_of_anything_else) {
+  in_color([&]() -> task<> {
+    const auto ends = make_ends();
+    EXPECT_EQ(local::listener::from_fd(ends->near.native_handle(), here_color).error(), std::errc::invalid_argument);
+    auto tcp_door = tcp::listen(rt(), "127.0.0.1:0", {.color = here_color});
+    EXPECT_EQ(local::listener::from_fd(tcp_door.native_handle(), here_color).error(), std::errc::address_family_not_supported);
+    co_return;
+  });
 }
 
 TEST_P(local_sockets_of_the_kernel, refuse_a_path_that_exists) {

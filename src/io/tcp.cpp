@@ -74,13 +74,27 @@ result<> stream::set_reset_on_close(bool on) noexcept {
   return {};
 }
 
+result<listener> listener::from_fd(int descriptor, tartan::color c, unsigned batch, std::source_location site) {
+  const result<detail::slot_key> key =
+      detail::adopt_listener(detail::required_runtime("tcp::listener::from_fd", site), detail::transport::tcp, descriptor, c, batch);
+  if (!key) return key.error();
+  return listener{*key};
+}
+
+result<listener> listener::from_fd(runtime& rt, int descriptor, tartan::color c, unsigned batch) {
+  const result<detail::slot_key> key = detail::adopt_listener(rt.state(), detail::transport::tcp, descriptor, c, batch);
+  if (!key) return key.error();
+  return listener{*key};
+}
+
 result<listener> try_listen(runtime& rt, const address& at, const listen_options& with) {
+  if (!at.is_ip()) return std::make_error_code(std::errc::address_family_not_supported);
   const result<io_service*> found = io_service::find(rt.state());
   if (!found) return found.error();
   io_service& service = **found;
   io_system& system = service.system();
   auto extra = std::make_unique<detail::listening>();
-  extra->batch = extra->left = std::clamp(with.batch, 1u, 64u);
+  extra->take_in_turns(with.batch);
   const int descriptor = system.open_socket(at.family(), SOCK_STREAM, 0);
   if (descriptor < 0) return system_error(descriptor);
   if (const int error = prepare(system, descriptor, at, with); error < 0) {

@@ -17,6 +17,7 @@
 #include <system_error>
 #include <tartan/core/post.h>
 #include <tartan/core/yield.h>
+#include <tartan/io/udp.h>
 #include <tartan/time/with_timeout.h>
 #include <thread>
 #include <utility>
@@ -107,10 +108,11 @@ std::uint32_t waiting_at(const tcp::listener& at) {
 class tcp_listeners_of_the_kernel : public test::with_objects {
  protected:
   /// The most connections, of 20 that wait, that are accepted before another event of that color runs.
-  std::size_t most_in_one_turn(unsigned batch) {
+  std::size_t most_in_one_turn(unsigned batch, bool taken_over = false) {
     std::size_t most = 0;
     in_color([&]() -> task<> {
       door d{tcp::listen(rt(), "127.0.0.1:0", {.batch = batch, .color = here_color})};
+      if (taken_over) d.at = *tcp::listener::from_fd(d.at.release(), here_color, batch);
       std::size_t accepted = 0;
       std::deque<tcp::stream> held;
       tcp::listener& at = d.at;
@@ -136,6 +138,68 @@ TEST_P(tcp_listeners_of_the_kernel, accept_no_more_in_one_event_than_their_batch
   EXPECT_EQ(most_in_one_turn(1), 1u);
   EXPECT_EQ(most_in_one_turn(16), 16u);
   EXPECT_EQ(most_in_one_turn(64), 20u);
+  EXPECT_EQ(most_in_one_turn(3, true), 3u);
+}
+
+TEST_P(tcp_listeners_of_the_kernel, are_not_made_of_anything_else) {
+  in_color([&]() -> task<> {
+    const auto refused = [](int domain, int type) {
+      const int descriptor = ::socket(domain, type | SOCK_CLOEXEC, 0);
+      const auto made = tcp::listener::from_fd(descriptor, here_color);
+      EXPECT_EQ(::close(descriptor), 0) << "it is still the caller's";
+      return made.error();
+    };
+    EXPECT_EQ(refused(AF_INET, SOCK_STREAM), std::errc::invalid_argument);
+    EXPECT_EQ(refused(AF_INET, SOCK_DGRAM), std::errc::invalid_argument);
+    EXPECT_EQ(refused(AF_UNIX, SOCK_STREAM), std::errc::address_family_not_supported);
+    EXPECT_EQ(tcp::listener::from_fd(-1, here_color).error(), std::errc::bad_file_descriptor);
+    const auto unix_address = address::unix_path("@tartan-no-tcp");
+    EXPECT_EQ(tcp::try_listen(rt(), *unix_address).error(), std::errc::address_family_not_supported);
+    co_return;
+  });
+}
+
+TEST_P(tcp_listeners, are_given_away_and_taken_over) {
+  tcp::listener kept = tcp::listen(rt(), "127.0.0.1:0");
+  const address at = *kept.local_address();
+  kept = *tcp::listener::from_fd(rt(), kept.release(), here_color);
+  EXPECT_EQ(kept.color(), here_color);
+  in_color([&]() -> task<> {
+    const auto near = co_await tcp::connect(at);
+    EXPECT_TRUE(near) << near.error().message();
+    const auto far = co_await kept.accept();
+    EXPECT_EQ(*far->peer_address(), *near->local_address());
+    rt().stop();
+  });
+  EXPECT_TRUE(rt().drain(10s).complete);
+  EXPECT_FALSE(kept.is_open()) << "as all listeners after a stop";
+}
+
+/// In a world that holds seven sockets.
+class listeners_without_descriptors : public tcp_listeners {};
+INSTANTIATE_TEST_SUITE_P(on, listeners_without_descriptors, testing::ValuesIn(test::places_on(test::machine::simulated)), test::place_name);
+
+TEST_P(listeners_without_descriptors, take_one_more_connection_at_each_close) {
+  world_with.most_descriptors = 7;
+  std::deque<tcp::stream> accepted;
+  in_color([&]() -> task<> {
+    const auto d = make();
+    std::deque<tcp::stream> peers;
+    for (int n = 0; n < 3; ++n) peers.push_back(*co_await tcp::connect(*d->at.local_address()));
+    std::deque<udp::socket> others;
+    for (int n = 0; n < 3; ++n) others.push_back(udp::bind(rt(), "127.0.0.1:0", {.color = here_color}));
+    const auto began = rt().now();
+    for (udp::socket& each : others) {
+      const std::size_t before = accepted.size();
+      d->at.accept(here_color, [&](result<tcp::stream> got) { accepted.push_back(std::move(*got)); });
+      co_await moment();
+      EXPECT_EQ(accepted.size(), before);
+      each.close();
+      co_await until([&] { return accepted.size() > before; });
+    }
+    EXPECT_LT(rt().now() - began, 100ms) << "the timer let one in, and no close";
+    accepted.clear();
+  });
 }
 
 TEST_P(tcp_listeners, share_a_port_if_they_both_want_it_and_refuse_it_else) {
@@ -231,6 +295,8 @@ TEST_P(connecting, fails_when_nobody_is_there) {
     });
     co_await until([&] { return called; });
     EXPECT_EQ((co_await tcp::connect(address{})).error(), std::errc::address_family_not_supported) << "nowhere";
+    const auto unix_address = address::unix_path("@tartan-no-tcp");
+    EXPECT_EQ((co_await tcp::connect(*unix_address)).error(), std::errc::address_family_not_supported);
   });
 }
 
@@ -247,6 +313,50 @@ TEST_P(connecting, ends_later_canceled_or_timed_out_while_it_waits) {
   });
 }
 
+TEST_P(connecting, with_a_callback_takes_no_longer_than_its_limit) {
+  in_color([&]() -> task<> {
+    const auto full = co_await make_full();
+    bool called = false;
+    tcp::connect(*full->at.local_address(), 1ms, [&](const result<tcp::stream>& made) {
+      EXPECT_EQ(made.error(), errc::timed_out);
+      called = true;
+    });
+    co_await until([&] { return called; });
+    inside_.clear();
+    const auto d = make();
+    called = false;
+    tcp::connect(*d->at.local_address(), 1h, [&](const result<tcp::stream>& made) {
+      EXPECT_TRUE(made) << made.error().message();
+      EXPECT_EQ(made->color(), here_color);
+      EXPECT_EQ(current_color(), here_color);
+      called = true;
+    });
+    EXPECT_FALSE(called) << "called back inside the call";
+    co_await until([&] { return called; });
+  });
+}
+
+// As when something else than its end had made an edge.
+TEST_P(connecting, is_not_over_because_it_is_looked_at) {
+  in_color([&]() -> task<> {
+    const auto full = co_await make_full();
+    detail::begun_connection begun =
+        detail::begin_connection(detail::transport::tcp, *full->at.local_address(), std::source_location::current());
+    const detail::slot_key key = begun.key();
+    bool over = false;
+    detail::start_io<detail::connect_op<tcp::stream>>([&](const result<tcp::stream>&) { over = true; },
+                                                      std::source_location::current(), std::move(begun));
+    co_await tartan::yield();
+    key.slot->retry(detail::flow::out);
+    co_await tartan::yield();
+    co_await tartan::yield();
+    EXPECT_FALSE(over);
+    key.slot->cancel_all(make_error_code(errc::canceled));
+    co_await until([&] { return over; });
+    inside_.clear();
+  });
+}
+
 TEST_P(connecting, ends_as_canceled_after_stop) {
   int ended = 0;
   spawn_in(rt(), here_color, [&]() -> task<> {
@@ -256,15 +366,19 @@ TEST_P(connecting, ends_as_canceled_after_stop) {
       EXPECT_EQ(made.error(), errc::canceled);
       ++ended;
     });
+    tcp::connect(at, 1h, [&](const result<tcp::stream>& made) {
+      EXPECT_EQ(made.error(), errc::canceled);
+      ++ended;
+    });
     post(here_color, [&] { rt().stop(); });
     EXPECT_EQ((co_await tcp::connect(at)).error(), errc::canceled);
     EXPECT_EQ((co_await tcp::connect(at)).error(), errc::canceled) << "is not waited for";
     ended += 2;
-    while (ended < 3) co_await tartan::yield();
+    while (ended < 4) co_await tartan::yield();
     inside_.clear();
   }).detach();
   EXPECT_EQ(rt().run(), 0);
-  EXPECT_EQ(ended, 3);
+  EXPECT_EQ(ended, 4);
   end_runtime();
 }
 

@@ -207,6 +207,7 @@ TEST_P(tcp_streams, know_their_addresses_and_options) {
     EXPECT_EQ(*c->near.peer_address(), *c->far.local_address());
     EXPECT_EQ(*c->far.peer_address(), *c->near.local_address());
     EXPECT_NE(c->near.local_address()->port(), 0);
+    EXPECT_EQ(*c->near.option(IPPROTO_TCP, TCP_NODELAY), 1) << "nobody turned it off";
     EXPECT_TRUE(c->near.set_no_delay(false));
     EXPECT_EQ(*c->near.option(IPPROTO_TCP, TCP_NODELAY), 0);
     EXPECT_EQ(*c->far.option(IPPROTO_TCP, TCP_NODELAY), 1) << "as the listener's";
@@ -223,7 +224,7 @@ TEST_P(tcp_streams, know_their_addresses_and_options) {
 TEST_P(tcp_streams, are_closed_if_nobody_takes_what_was_begun) {
   in_color([&]() -> task<> {
     auto door = tcp::listen(rt(), "127.0.0.1:0", {.color = here_color});
-    std::optional<detail::begun_connection> begun{detail::begin_connection(*door.local_address(), std::source_location::current())};
+    std::optional<detail::begun_connection> begun{detail::begin_connection(detail::transport::tcp, *door.local_address(), std::source_location::current())};
     EXPECT_FALSE(begun->error());
     auto far = co_await door.accept(here_color);
     begun.reset();  // as when there is no memory for the callback
@@ -252,6 +253,7 @@ TEST_P(tcp_streams, are_given_away_and_taken_over) {
       EXPECT_EQ(got.error(), errc::closed);
       ended = true;
     });
+    EXPECT_TRUE(c->near.set_no_delay(false));
     const int descriptor = c->near.release();
     EXPECT_GE(descriptor, 0);
     EXPECT_FALSE(c->near.is_open());
@@ -261,6 +263,7 @@ TEST_P(tcp_streams, are_given_away_and_taken_over) {
     EXPECT_TRUE(ended);
     auto again = tcp::stream::from_fd(descriptor, here_color);
     EXPECT_TRUE(again) << again.error().message();
+    EXPECT_EQ(*again->option(IPPROTO_TCP, TCP_NODELAY), 0) << "as it was";
     EXPECT_TRUE(co_await c->far.write("12345678"));
     EXPECT_EQ(*co_await again->read_exactly(c->room), 8u);
     EXPECT_EQ(tcp::stream::from_fd(-1, here_color).error(), std::errc::bad_file_descriptor);

@@ -83,7 +83,6 @@ TEST(sockets, tcp_tells_of_each_failure) {
                                  {call::listen, EADDRINUSE, outcome::told},
                                  {call::getsockname, ENOBUFS, outcome::told},
                                  {call::connect, ENETUNREACH, outcome::told},
-                                 {call::getsockopt, ENOMEM, outcome::told},
                                  {call::getpeername, ENOBUFS, outcome::told},
                                  {call::accept4, EINVAL, outcome::told},
                                  {call::recv, ECONNRESET, outcome::told},
@@ -93,6 +92,20 @@ TEST(sockets, tcp_tells_of_each_failure) {
                                  {call::sendmsg, ECONNRESET, outcome::told},
                                  {call::shutdown, ENOTCONN, outcome::told},
                              });
+}
+
+void tcp_refusal(runtime& rt, told& errors) {
+  auto made = tcp::try_listen(rt, address::loopback(0), {.color = stage});
+  const address at = *made->local_address();
+  made->close();  // nobody is there
+  spawn_in(rt, stage, [&errors, at]() -> task<> {
+    const auto peer = co_await tcp::connect(at);
+    if (peer.error() != std::errc::connection_refused) errors.note(peer.error());
+  }).detach();
+}
+
+TEST(sockets, tcp_tells_of_each_failure_to_say_why_it_has_failed) {
+  fails_everywhere(tcp_refusal, {{call::getsockopt, ENOMEM, outcome::told}, {call::getpeername, ENOBUFS, outcome::told}});
 }
 
 TEST(sockets, tcp_hides_what_can_be_tried_again) {
@@ -149,6 +162,26 @@ TEST(sockets, cost_no_call_besides_close_when_they_are_closed_but_for_those_that
     both->second.close();
     EXPECT_EQ(counted.made(), 1u);
     co_return;
+  }).detach();
+  rt.run_until_idle();
+}
+
+TEST(sockets, do_not_ask_why_a_connect_failed_that_has_not) {
+  runtime rt;
+  spawn_in(rt, stage, [&]() -> task<> {
+    auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
+    const auto at = address::unix_path("@tartan-asks-once-" + std::to_string(::getpid()));
+    auto local_door = local::listen(rt, *at, {.color = stage});
+    const failing_call errors_asked{call::getsockopt, EIO, 1'000};
+    const failing_call peers_asked{call::getpeername, EIO, 1'000};
+    const auto local_stream = co_await local::connect(*at);
+    EXPECT_TRUE(local_stream);
+    EXPECT_EQ(errors_asked.made() + peers_asked.made(), 0u) << "it was over at once";
+    const address here = *door.local_address();
+    const auto stream = co_await tcp::connect(here);
+    EXPECT_TRUE(stream);
+    EXPECT_EQ(errors_asked.made(), 0u);
+    EXPECT_LE(peers_asked.made(), 2u);
   }).detach();
   rt.run_until_idle();
 }

@@ -6,9 +6,11 @@
 #include <source_location>
 #include <tartan/core/color.h>
 #include <tartan/core/result.h>
+#include <tartan/core/task.h>
 #include <tartan/io/address.h>
 #include <tartan/io/object.h>
 #include <tartan/io/wait.h>
+#include <tartan/time/with_timeout.h>
 #include <utility>
 
 namespace tartan::detail {
@@ -67,41 +69,56 @@ class listener_of : public io_object {
   explicit listener_of(slot_key key) noexcept : io_object{key} {}
 };
 
+/// What a connection goes over.
+enum class transport : std::uint8_t { tcp, local };
+
+/// How far a connection is.
+enum class connect_state : std::uint8_t {
+  made,
+  begun,    ///< just now: how it has failed, if it has, an edge will tell
+  awaited,  ///< since then an edge may have come
+};
+
 /// Waits for a connection that is being made.
 class connect_base : public io_wait {
  protected:
-  explicit connect_base(slot_key on) noexcept : io_wait{on, flow::out} {}
+  connect_base(slot_key on, connect_state at) noexcept : io_wait{on, flow::out}, at_{at} {}
   connect_base(connect_base&& before_it_begins) noexcept = default;
   ~connect_base() = default;
 
  private:
   step attempt(io_slot& on) noexcept final;
+
+  connect_state at_;
 };
 
 /// A socket on which a connection was begun, in the running color; an error if not even that went well. Closed if nobody takes it.
 class begun_connection {
  public:
-  explicit begun_connection(slot_key key) noexcept : key_{key} {}
+  begun_connection(slot_key key, connect_state at) noexcept : key_{key}, at_{at} {}
   explicit begun_connection(std::error_code error) noexcept : error_{error} {}
-  begun_connection(begun_connection&& other) noexcept : key_{other.take()}, error_{other.error_} {}
+  begun_connection(begun_connection&& other) noexcept : key_{other.take()}, error_{other.error_}, at_{other.at_} {}
   begun_connection& operator=(begun_connection&&) = delete;
   ~begun_connection();
 
   [[nodiscard]] slot_key key() const noexcept { return key_; }
   [[nodiscard]] std::error_code error() const noexcept { return error_; }
+  [[nodiscard]] connect_state at() const noexcept { return at_; }
   [[nodiscard]] slot_key take() noexcept { return std::exchange(key_, {}); }
 
  private:
   slot_key key_;
   std::error_code error_;
+  connect_state at_ = connect_state::made;
 };
-[[nodiscard]] begun_connection begin_connection(const address& to, std::source_location site) noexcept;
+[[nodiscard]] begun_connection begin_connection(transport over, const address& to, std::source_location site) noexcept;
 
 template <class Stream>
 class connect_op : public connect_base {
  public:
   using value_type = Stream;
-  explicit connect_op(begun_connection begun) noexcept : connect_base{begun.key()}, made_{begun.take()}, failed_{begun.error()} {}
+  explicit connect_op(begun_connection begun) noexcept
+      : connect_base{begun.key(), begun.at()}, made_{begun.take()}, failed_{begun.error()} {}
   [[nodiscard]] result<Stream> take() noexcept {
     if (failed_) return failed_;
     if (error()) return error();
@@ -112,5 +129,11 @@ class connect_op : public connect_base {
   Stream made_;
   std::error_code failed_;
 };
+
+/// Connects, for so long at most, and calls back.
+template <class Stream, class Limit, class F>
+task<> connect_then_call(transport over, address to, Limit limit, F f, std::source_location site) {
+  f(co_await with_timeout(limit, io_awaitable<connect_op<Stream>>{std::in_place, begin_connection(over, to, site)}));
+}
 
 }  // namespace tartan::detail

@@ -1,13 +1,16 @@
 #pragma once
 /// Unix sockets: streams between processes of one machine, which can pass descriptors.
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <source_location>
 #include <span>
 #include <string_view>
 #include <tartan/core/color.h>
+#include <tartan/core/post.h>
 #include <tartan/core/result.h>
+#include <tartan/core/spawn.h>
 #include <tartan/io/accept.h>
 #include <tartan/io/address.h>
 #include <tartan/io/byte_stream.h>
@@ -88,6 +91,16 @@ class listener : public detail::listener_of<stream> {
  public:
   listener() noexcept = default;
 
+  /// Takes over a socket that listens, as one that a service manager has opened, in a color; makes it non-blocking and leaves its options
+  /// as they are; its path stays when it is closed. `batch`: see listen_options.
+  ///
+  /// Errors: what the system says; std::errc::invalid_argument for a socket that does not listen for streams,
+  /// std::errc::address_family_not_supported for one of another family; errc::canceled after runtime::stop(). Then the descriptor is
+  /// still the caller's.
+  [[nodiscard]] static result<listener> from_fd(int descriptor, tartan::color c, unsigned batch = 16,
+                                                std::source_location site = std::source_location::current());
+  [[nodiscard]] static result<listener> from_fd(runtime& rt, int descriptor, tartan::color c, unsigned batch = 16);
+
  private:
   friend result<listener> try_listen(runtime& rt, const address& at, const listen_options& with);
   explicit listener(detail::slot_key key) noexcept : listener_of{key} {}
@@ -104,14 +117,27 @@ class listener : public detail::listener_of<stream> {
 
 /// `auto peer = co_await connect(to)`: connects; the stream has the color that runs.
 ///
+/// Is over at once, in one way or the other, but for what a security module may delay: a limit is for programs that treat all
+/// connections alike.
 /// Errors: what the system says: std::errc::no_such_file_or_directory, std::errc::connection_refused if nobody listens, and
-/// std::errc::resource_unavailable_try_again at once if the listener's queue is full. errc::canceled.
+/// std::errc::resource_unavailable_try_again at once if the listener's queue is full. std::errc::address_family_not_supported for an
+/// address that is no path. errc::canceled.
 [[nodiscard]] inline auto connect(const address& to, std::source_location site = std::source_location::current()) {
-  return detail::io_awaitable<detail::connect_op<stream>>{std::in_place, detail::begin_connection(to, site)};
+  return detail::io_awaitable<detail::connect_op<stream>>{std::in_place, detail::begin_connection(detail::transport::local, to, site)};
 }
 template <detail::completion_of<detail::connect_op<stream>> F>
 void connect(const address& to, F&& f, std::source_location site = std::source_location::current()) {
-  detail::start_io<detail::connect_op<stream>>(std::forward<F>(f), site, detail::begin_connection(to, site));
+  detail::start_io<detail::connect_op<stream>>(std::forward<F>(f), site, detail::begin_connection(detail::transport::local, to, site));
+}
+/// The same for so long at most, and not at once but in an event of its own.
+///
+/// Errors: errc::timed_out.
+template <class Rep, class Period, detail::completion_of<detail::connect_op<stream>> F>
+void connect(const address& to, std::chrono::duration<Rep, Period> limit, F&& f,
+             std::source_location site = std::source_location::current()) {
+  spawn_in(detail::placed_color{current_color(), site}, &detail::connect_then_call<stream, std::chrono::duration<Rep, Period>, std::decay_t<F>>,
+           detail::transport::local, to, limit, std::forward<F>(f), site)
+      .detach();
 }
 
 /// Two streams that are connected to each other, in a color each.

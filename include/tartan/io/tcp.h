@@ -6,7 +6,9 @@
 #include <source_location>
 #include <string_view>
 #include <tartan/core/color.h>
+#include <tartan/core/post.h>
 #include <tartan/core/result.h>
+#include <tartan/core/spawn.h>
 #include <tartan/io/accept.h>
 #include <tartan/io/address.h>
 #include <tartan/io/byte_stream.h>
@@ -21,14 +23,15 @@ class stream : public socket_stream {
   /// Closed.
   stream() noexcept = default;
 
-  /// Takes over a connected socket, in a color; makes it non-blocking.
+  /// Takes over a connected socket, in a color; makes it non-blocking and leaves its options as they are.
   ///
   /// Errors: what the system says; then the descriptor is still the caller's.
   [[nodiscard]] static result<stream> from_fd(int descriptor, tartan::color c,
                                               std::source_location site = std::source_location::current());
   [[nodiscard]] static result<stream> from_fd(runtime& rt, int descriptor, tartan::color c);
 
-  /// Whether small writes are sent at once instead of being gathered (TCP_NODELAY). On unless it was turned off.
+  /// Whether small writes are sent at once instead of being gathered (TCP_NODELAY). On unless it was turned off, here or in
+  /// listen_options; but for from_fd.
   result<> set_no_delay(bool on) noexcept;
 
   /// Asks a silent peer whether it is still there (SO_KEEPALIVE): first after `idle`, then each `interval`; after `probes` without
@@ -69,6 +72,16 @@ class listener : public detail::listener_of<stream> {
  public:
   listener() noexcept = default;
 
+  /// Takes over a socket that listens, as one that a service manager has opened, in a color; makes it non-blocking and leaves its options
+  /// as they are, TCP_NODELAY of what it accepts for one. `batch`: see listen_options.
+  ///
+  /// Errors: what the system says; std::errc::invalid_argument for a socket that does not listen for streams,
+  /// std::errc::address_family_not_supported for one of another family; errc::canceled after runtime::stop(). Then the descriptor is
+  /// still the caller's.
+  [[nodiscard]] static result<listener> from_fd(int descriptor, tartan::color c, unsigned batch = 16,
+                                                std::source_location site = std::source_location::current());
+  [[nodiscard]] static result<listener> from_fd(runtime& rt, int descriptor, tartan::color c, unsigned batch = 16);
+
  private:
   friend result<listener> try_listen(runtime& rt, const address& at, const listen_options& with);
   explicit listener(detail::slot_key key) noexcept : listener_of{key} {}
@@ -85,14 +98,28 @@ class listener : public detail::listener_of<stream> {
 
 /// `auto peer = co_await connect(to)`: connects; the stream has the color that runs.
 ///
-/// Errors: what the system says, as std::errc::connection_refused; errc::canceled.
-/// Cost: the socket is made, and the connection begun, by this call.
+/// Ends early if the coroutine is canceled, as with_timeout does; with a callback, by a limit (below). Without one a peer that does not
+/// answer takes as long as the system tries, some two minutes.
+/// Errors: what the system says, as std::errc::connection_refused; std::errc::address_family_not_supported for a Unix address;
+/// errc::canceled.
+/// Cost: the socket is made, and the connection begun, by this call: four system calls, then one, and two more if
+/// it has to be waited for.
 [[nodiscard]] inline auto connect(const address& to, std::source_location site = std::source_location::current()) {
-  return detail::io_awaitable<detail::connect_op<stream>>{std::in_place, detail::begin_connection(to, site)};
+  return detail::io_awaitable<detail::connect_op<stream>>{std::in_place, detail::begin_connection(detail::transport::tcp, to, site)};
 }
 template <detail::completion_of<detail::connect_op<stream>> F>
 void connect(const address& to, F&& f, std::source_location site = std::source_location::current()) {
-  detail::start_io<detail::connect_op<stream>>(std::forward<F>(f), site, detail::begin_connection(to, site));
+  detail::start_io<detail::connect_op<stream>>(std::forward<F>(f), site, detail::begin_connection(detail::transport::tcp, to, site));
+}
+/// The same for so long at most, and not at once but in an event of its own.
+///
+/// Errors: errc::timed_out.
+template <class Rep, class Period, detail::completion_of<detail::connect_op<stream>> F>
+void connect(const address& to, std::chrono::duration<Rep, Period> limit, F&& f,
+             std::source_location site = std::source_location::current()) {
+  spawn_in(detail::placed_color{current_color(), site}, &detail::connect_then_call<stream, std::chrono::duration<Rep, Period>, std::decay_t<F>>,
+           detail::transport::tcp, to, limit, std::forward<F>(f), site)
+      .detach();
 }
 
 }  // namespace tartan::tcp

@@ -122,6 +122,14 @@ std::error_code start_file_job(runtime_state& rt, blocking_job& job) noexcept {
 
 }  // namespace detail
 
+result<int> file::release() noexcept {
+  if (descriptor_ == nullptr) return errc::closed;
+  if (descriptor_.use_count() > 1) return errc::busy;
+  const detail::shared_descriptor last = std::move(descriptor_);
+  const detail::shared_descriptor after_all_others = last;  // the count's change is an acquire, as in file_close
+  return after_all_others->give();
+}
+
 int file::native(file_flags how) noexcept {
   const auto has = [how](file_flags flag) { return (static_cast<unsigned>(how) & static_cast<unsigned>(flag)) != 0; };
   const bool writes = has(file_flags::write) || has(file_flags::append);

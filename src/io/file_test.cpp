@@ -192,6 +192,34 @@ TEST_P(files, stay_open_for_operations_that_have_begun) {
   EXPECT_EQ(got, room.size());
 }
 
+TEST_P(files, are_given_away_unless_an_operation_needs_them) {
+  {
+    std::ofstream out{path()};
+    out << std::string(3 << 20, 'x');
+  }
+  std::vector<std::byte> room(3 << 20);
+  int descriptor = -1;
+  in_color([&]() -> task<> {
+    auto opened = co_await file::open(path());
+    bool ended = false;
+    opened->read_at(0, room, [&](result<std::size_t> got) {
+      EXPECT_EQ(*got, room.size());
+      ended = true;
+    });
+    EXPECT_EQ(opened->release().error(), errc::busy);
+    EXPECT_TRUE(opened->is_open());
+    co_await until([&] { return ended; });
+    co_await yield();  // the callback is gone
+    descriptor = *opened->release();
+    EXPECT_FALSE(opened->is_open());
+    EXPECT_EQ(opened->release().error(), errc::closed);
+  });
+  char letter = 0;
+  EXPECT_EQ(::pread(descriptor, &letter, 1, 0), 1) << "it is still open";
+  EXPECT_EQ(letter, 'x');
+  EXPECT_EQ(::close(descriptor), 0);
+}
+
 TEST_P(files, are_not_canceled) {
   in_color([&]() -> task<> {
     auto asked = spawn_in(here_color, [&]() -> task<> {

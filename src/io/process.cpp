@@ -257,12 +257,13 @@ result<process> process::start(detail::runtime_state& rt, const command& what, t
   if (!opened) return opened.error();
   process made{*opened};
   detail::slot_key keys[3];
-  for (int n = 0; n < 3; ++n) {
-    if (const std::error_code error = open_end(service, ours[n], c, keys[n])) return error;
-  }
+  std::error_code failed;
+  for (int n = 0; n < 3 && !failed; ++n) failed = open_end(service, ours[n], c, keys[n]);
+  // Also if one has failed: what is open closes with its object.
   made.input = pipe::write_end{keys[0]};
   made.output = pipe::read_end{keys[1]};
   made.errors = pipe::read_end{keys[2]};
+  if (failed) return failed;
   return made;
 }
 

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <tartan/io/stream_writer.h>
 
 #include "io/object_fixture.h"
 
@@ -89,6 +90,13 @@ TEST_P(child_processes, talk_through_pipes) {
     std::string line;
     EXPECT_EQ(*co_await cat->output.read_until(line, "\n", 100), 15u);
     EXPECT_FALSE(cat->errors.is_open());
+    {
+      stream_writer queue{cat->input};
+      queue.print("and ", 2, " more\n");
+      EXPECT_TRUE(co_await queue.flush());
+    }
+    line.clear();
+    EXPECT_EQ(*co_await cat->output.read_until(line, "\n", 100), 11u);
     cat->input.close();
     EXPECT_TRUE((co_await cat->wait())->success());
 

@@ -134,4 +134,7 @@ void queued(outgoing& of) { of.queued(); }
 stream_writer::stream_writer(const byte_stream& to, const writer_limits& limits, std::source_location site)
     : state_{detail::make_outgoing(to.key(), to.kind(), to.is_open() ? to.color() : current_color(), limits, site)} {}
 
+stream_writer::stream_writer(const pipe::write_end& to, const writer_limits& limits, std::source_location site)
+    : stream_writer{static_cast<const byte_stream&>(to), limits, site} {}
+
 }  // namespace tartan

@@ -41,6 +41,26 @@ TEST_P(writing_to_a_stream, writes_what_an_event_queues_behind_it_and_in_order) 
   });
 }
 
+TEST_P(writing_to_a_stream, that_is_a_pipe_is_the_same) {
+  in_color([&]() -> task<> {
+    auto ends = pipe::open();
+    stream_writer out{ends->write};
+    out.print("one ", 1, '\n');
+    out.append(buf::slice::of_static("two\n"));
+    EXPECT_TRUE(co_await out.flush());
+    std::string text;
+    EXPECT_EQ(*co_await ends->read.read_until(text, "two\n", 100), 10u);
+    EXPECT_EQ(text, "one 1\ntwo\n");
+    ends->read.close();
+    out.append("three");
+    EXPECT_EQ((co_await out.flush()).error(), std::errc::broken_pipe);
+    ends->write.close();
+    stream_writer late{ends->write};
+    late.append("four");
+    EXPECT_EQ((co_await late.flush()).error(), errc::closed);
+  });
+}
+
 TEST_P(writing_to_a_stream, does_not_copy_slices_and_lets_them_go_when_they_have_left) {
   in_color([&]() -> task<> {
     const auto ends = stream_pair::make();

@@ -168,6 +168,25 @@ TEST_F(kernel_objects, child_processes_that_cannot_be_watched_are_killed_and_rea
   fails_everywhere(play, {{call::waitpid, EINTR, outcome::retried, 1}});
 }
 
+TEST_F(kernel_objects, child_processes_whose_pipes_cannot_be_watched_leave_nothing) {
+  options with;
+  with.workers = 1;
+  runtime rt{with};
+  spawn_in(rt, stage, [&]() -> task<> {
+    const command cat{.arguments = {"cat"}, .input = child_stream::pipe, .output = child_stream::pipe, .errors = child_stream::pipe};
+    const auto open = pipe::open();  // so that the runtime has what it needs
+    const std::size_t before = test::open_descriptors();
+    for (const unsigned watched : {0u, 1u, 2u, 3u}) {
+      const failing_call unwatched{call::epoll_ctl, ENOSPC, watched};
+      EXPECT_EQ(process::spawn(cat).error(), std::errc::no_space_on_device);
+      EXPECT_EQ(test::open_descriptors(), before) << watched;
+    }
+    co_return;
+  }).detach();
+  rt.run_until_idle();
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child or a zombie is left";
+}
+
 TEST_F(kernel_objects, child_processes_that_may_not_be_killed_are_not_waited_for) {
   reap_what_others_left();
   runtime rt;

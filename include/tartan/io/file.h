@@ -34,9 +34,9 @@ enum class file_flags : unsigned {
 /// Threads: moved, closed and destroyed by one at a time, while nobody begins an operation.
 /// Lifetime: what is read into or written from must live until the operation has ended. Closing or destroying the file leaves the
 /// operations that have begun alone: the last of them closes the descriptor.
-/// Errors: errc::closed; what the system says. A coroutine's operation cannot be canceled: a timeout waits for its end, and a program
-/// that stops can still save what it has. A callback's gets errc::busy if options.blocking_queue jobs wait already, and errc::canceled
-/// after stop, if it cannot be done at once.
+/// Errors: errc::closed; what the system says. What is done off the workers cannot be cut short: a timeout waits for its end, and a
+/// coroutine of a program that stops can still save what it has. A callback's gets errc::busy if options.blocking_queue jobs wait
+/// already, and errc::canceled after stop, if it cannot be done at once.
 /// Cost: one system call and no allocation if at once, for a coroutine; else two hops between threads.
 class file {
  public:
@@ -115,6 +115,11 @@ class file {
   void close(F&& f, std::source_location site = std::source_location::current()) {
     detail::start_file<detail::file_close>(std::forward<F>(f), site, std::move(descriptor_));
   }
+
+  /// Gives the descriptor away; the file is closed then.
+  ///
+  /// Errors: errc::closed; errc::busy while an operation runs, which needs it: then the file still has it.
+  [[nodiscard]] result<int> release() noexcept;
 
   [[nodiscard]] bool is_open() const noexcept { return descriptor_ != nullptr; }
   /// The descriptor, for send_file and system calls that this library does not know; -1 if closed. It stays this file's.

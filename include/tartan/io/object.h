@@ -21,8 +21,9 @@ class runtime;
 /// cancellations and close cannot race with each other.
 /// Threads: moved and destroyed like any object; options, addresses and the descriptor are asked for and set by whoever has it, while
 /// nobody else uses it; everything else in its color.
-/// Lifetime: must not outlive its runtime. Destroying it closes the descriptor, in its color: at once if that is where it is
-/// destroyed. What still waits ends with errc::closed.
+/// Lifetime: must not outlive its runtime. Destroying it closes the descriptor in its color: at once if that is where it is destroyed;
+/// elsewhere by an event, so that while nothing runs the descriptor stays open until the next run. close() closes at once also then.
+/// What still waits ends with errc::closed.
 /// Order: operations of one direction are done in the order in which they were begun.
 class io_object {
  public:
@@ -42,10 +43,10 @@ class io_object {
   /// Threads: any.
   [[nodiscard]] bool is_open() const noexcept;
 
-  /// Closes now. What waits ends with errc::closed, later. Closing twice does nothing.
+  /// Closes now, in its color or while nothing runs. What waits ends with errc::closed, later. Closing twice does nothing.
   void close(std::source_location site = std::source_location::current()) noexcept;
 
-  /// Whatever waits ends as canceled, later.
+  /// Whatever waits ends as canceled, later: in both directions. with_timeout and join_handle::cancel end a single operation.
   void cancel(std::source_location site = std::source_location::current()) noexcept;
 
   /// The descriptor, for system calls that this library does not know, and to be passed on; -1 if closed. It stays this object's.

@@ -9,7 +9,8 @@
 
 namespace tartan {
 class process;
-}
+class stream_writer;
+}  // namespace tartan
 
 namespace tartan::pipe {
 
@@ -26,6 +27,7 @@ class end : protected byte_stream {
   using io_object::release;
 
  protected:
+  friend class tartan::stream_writer;
   end() noexcept = default;
   explicit end(detail::slot_key key) noexcept : byte_stream{key, detail::channel_kind::file} {}
 };
@@ -56,7 +58,7 @@ class read_end : public end {
   explicit read_end(detail::slot_key key) noexcept : end{key} {}
 };
 
-/// Where bytes go in: byte_stream's writing half.
+/// Where bytes go in: byte_stream's writing half. A stream_writer may stand in front of it.
 ///
 /// Errors: std::errc::broken_pipe when nobody reads any more; no signal is raised.
 /// Cost: a write is three system calls: two keep SIGPIPE away from this program's handlers.

@@ -16,6 +16,7 @@
 #include <tartan/core/spawn.h>
 #include <tartan/core/task.h>
 #include <tartan/io/byte_stream.h>
+#include <tartan/io/pipe.h>
 #include <type_traits>
 #include <utility>
 
@@ -63,6 +64,9 @@ class stream_writer {
 
   /// Errors: std::bad_alloc; std::invalid_argument for marks in the wrong order.
   explicit stream_writer(const byte_stream& to, const writer_limits& limits = {},
+                         std::source_location site = std::source_location::current());
+  /// The same in front of a pipe, as a child's standard input.
+  explicit stream_writer(const pipe::write_end& to, const writer_limits& limits = {},
                          std::source_location site = std::source_location::current());
   stream_writer(stream_writer&&) noexcept = default;
   stream_writer& operator=(stream_writer&& other) noexcept {

@@ -2,6 +2,7 @@
 
 #include "core/lifecycle.h"
 
+#include <pthread.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -111,6 +112,7 @@ void lifecycle::bind(const worker& w) noexcept {
 
 void lifecycle::worker_thread(worker& w) noexcept {
   const standing_on worker_now{w};
+  follow_signals(w);
   bind(w);
   (void)::prctl(PR_SET_TIMERSLACK, 1'000UL);  // ns; the default of 50 us comes off contract 7's 1 ms
   if (rt_.settings().on_worker_start) rt_.settings().on_worker_start(w.index);
@@ -118,6 +120,7 @@ void lifecycle::worker_thread(worker& w) noexcept {
   while (!terminate_.load(std::memory_order_acquire)) {
     if (leave_.load(std::memory_order_acquire)) {
       if (idle_.view().forked()) used_after_fork();
+      follow_signals(w);
       rest(w, rt_.policy().polls_at_rest(w));
     } else {
       rt_.policy().run(w);
@@ -171,16 +174,41 @@ void lifecycle::work(until what, std::uint64_t limit_ns) {
 void lifecycle::pause() noexcept {
   idle_.pause();
   leave_.store(true, std::memory_order_release);
-  {
-    std::unique_lock hold{paused_lock_};
-    paused_.wait(hold, [this] {
-      for (unsigned n = 1; n <= threads_.size(); ++n) {
-        if (!idle_.confirm_asleep(n)) return false;
-      }
-      return true;
-    });
-  }
+  await_all_asleep();
   show_outside();
+}
+
+/// Paused: until all workers but the caller sleep, and have followed what was asked of them.
+void lifecycle::await_all_asleep() noexcept {
+  std::unique_lock hold{paused_lock_};
+  paused_.wait(hold, [this] {
+    const std::uint32_t asked = signals_asked_.load(std::memory_order_relaxed);  // the caller's own
+    for (unsigned n = 1; n <= threads_.size(); ++n) {
+      // acquire by confirm_asleep: who sleeps in its next rest has followed before
+      if (!idle_.confirm_asleep(n) || workers_[n]->signals_blocked.load(std::memory_order_relaxed) != asked) return false;
+    }
+    return true;
+  });
+}
+
+void lifecycle::block_signals(const sigset_t& these, std::source_location site) {
+  const bool alone = threads_.empty();  // also in worker 0's on_worker_start, within a run
+  if (!alone && !enter(site)) return;
+  sigorset(&to_block_, &to_block_, &these);
+  signals_asked_.store(signals_asked_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  if (alone) return;
+  const occupation until_return{*this};
+  real_memory::full_barrier();  // covered: as in end(): who goes to sleep now sees it, or is seen to sleep
+  for (unsigned n = 1; n <= threads_.size(); ++n) summon(n, nullptr);
+  await_all_asleep();
+}
+
+/// Only a thread itself can do that; it does so at its start, and where it would rest.
+void lifecycle::follow_signals(worker& w) noexcept {
+  const std::uint32_t asked = signals_asked_.load(std::memory_order_acquire);  // pairs with block_signals
+  if (asked == w.signals_blocked.load(std::memory_order_relaxed)) return;
+  static_cast<void>(::pthread_sigmask(SIG_BLOCK, &to_block_, nullptr));  // cannot fail
+  w.signals_blocked.store(asked, std::memory_order_relaxed);             // told by the token of the rest that follows
 }
 
 void lifecycle::end() noexcept {

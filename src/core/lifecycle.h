@@ -2,6 +2,7 @@
 /// When workers run, sleep and leave: run, stop, drain, and the loop around a policy.
 
 #include <condition_variable>
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,6 +45,12 @@ class lifecycle {
 
   /// Threads: any. Async-signal-safe.
   void stop() noexcept;
+
+  /// Blocks these signals, besides those of earlier calls, in the threads of all workers but 0, also of those that are started later.
+  /// Returns when it is done.
+  ///
+  /// Threads: as a run, which it is instead of.
+  void block_signals(const sigset_t& these, std::source_location site);
 
   /// Ends an entry. Threads: who is in run or drain.
   void leave() noexcept { occupied_.store(false, std::memory_order_release); }  // pairs with enter
@@ -121,6 +128,8 @@ class lifecycle {
   void start_workers();
   void call_hook(const std::function<void(unsigned)>& hook);
   void worker_thread(worker& w) noexcept;
+  void await_all_asleep() noexcept;
+  void follow_signals(worker& w) noexcept;
   void work(until what, std::uint64_t limit_ns);
   [[nodiscard]] bool enter(std::source_location site);
   void pause() noexcept;
@@ -167,6 +176,9 @@ class lifecycle {
   run_word<real_memory> run_;
   /// With leave_: threads end. pairs with worker_thread() and sleep()
   real_memory::atomic<bool> terminate_{false};
+  /// How often block_signals was called; what is to be blocked by now is written before. pairs with follow_signals() and sleep()
+  real_memory::atomic<std::uint32_t> signals_asked_{0};
+  sigset_t to_block_{};
   /// Nothing is posted any more. pairs with over()
   real_memory::atomic<bool> over_{false};
   /// Somebody is in run or drain. leave() pairs with enter()

@@ -130,6 +130,7 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
   slept ended = slept::alone;
   for (;;) {
     if (terminate_.load(std::memory_order_acquire) || (w.index == 0 && leaving(w))) break;
+    if (w.index != 0 && signals_asked_.load(std::memory_order_acquire) != w.signals_blocked.load(std::memory_order_relaxed)) break;
     ended = rt_.clock().sleep(w.index, token, limit);
     if (ended != slept::alone) break;
     // acquire: pairs with the waker's claim

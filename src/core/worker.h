@@ -36,6 +36,7 @@ struct alignas(128) worker : thread_context {
   bool searching = false;                       ///< counted as a searcher in the idle set
   int credits = 0;                              ///< events until the next look at the clock and outside
   unsigned called_again = ~0u;                  ///< who was called once more by this worker and may not have noticed; ~0: nobody
+  real_memory::atomic<std::uint32_t> signals_blocked{0};  ///< the last lifecycle::block_signals that it has followed; read by who asks
   bool beside = false;                          ///< while the runtime is paused: sleeps where no readiness comes
   unsigned watch_left = 0;                      ///< rests to spend as watcher although nothing was declined
   std::uint64_t deferred_deadline = never_ns;   ///< earliest timer set in its own color in this turn

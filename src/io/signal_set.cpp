@@ -45,7 +45,7 @@ bool can_be_waited_for(int number) noexcept {
 
 slot_key open_signals(runtime_state& rt, std::initializer_list<int> signals, color c, std::source_location site) {
   if (rt.life().running()) {
-    fatal({"a signal_set was made while the runtime runs: some of its threads would not know of it, at ", place(site)});
+    fatal({"a signal_set was made while the runtime runs: its threads cannot block the signals just then, at ", place(site)});
   }
   const auto refuse = [](int error, const std::string& what) { throw std::system_error{error, std::system_category(), what}; };
   sigset_t all;
@@ -57,6 +57,7 @@ slot_key open_signals(runtime_state& rt, std::initializer_list<int> signals, col
   if (!service.system().is_kernel()) refuse(ENOTSUP, "tartan::signal_set: the simulated system has no signals");
   auto claim = std::make_unique<signal_claim>(all);
   if (const int error = ::pthread_sigmask(SIG_BLOCK, &all, nullptr); error != 0) refuse(error, "pthread_sigmask");
+  rt.life().block_signals(all, site);
   const int descriptor = ::signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
   if (descriptor < 0) refuse(errno, "signalfd");
   const result<slot_key> opened = service.open(descriptor, c, std::nullopt, std::move(claim));

@@ -4,9 +4,16 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <optional>
+#include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "io/object_fixture.h"
@@ -130,6 +137,82 @@ TEST_P(signals_as_values, stop_a_program_that_says_goodbye_first) {
   ::kill(::getpid(), SIGTERM);
   EXPECT_EQ(rt().run(), 0);
   EXPECT_TRUE(goodbye);
+}
+
+/// Threads that a signal could interrupt.
+std::size_t threads_open_to(int number) {
+  std::size_t count = 0;
+  for (const auto& each : std::filesystem::directory_iterator{"/proc/self/task"}) {
+    std::ifstream about{each.path() / "status"};
+    for (std::string line; std::getline(about, line);) {
+      if (!line.starts_with("SigBlk:")) continue;
+      const std::uint64_t blocked = std::stoull(line.substr(7), nullptr, 16);
+      count += ((blocked >> (number - 1)) & 1) == 0 ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+class blocked_signals : public signals_as_values {
+ protected:
+  /// One that comes between two runs and one that comes during the second.
+  void come_through(signal_set& set) {
+    ASSERT_EQ(threads_open_to(SIGUSR1), 0u);
+    ::kill(::getpid(), SIGUSR1);
+    in_color([&]() -> task<> {
+      EXPECT_EQ(*co_await set.next(), SIGUSR1);
+      ::kill(::getpid(), SIGUSR1);
+      EXPECT_EQ(*co_await set.next(), SIGUSR1);
+    });
+  }
+
+  std::optional<runtime> started_;
+  std::optional<signal_set> set_;
+};
+INSTANTIATE_TEST_SUITE_P(on, blocked_signals, testing::ValuesIn(test::worker_counts()), test::worker_name);
+
+TEST_P(blocked_signals, are_blocked_by_threads_that_there_are_already) {
+  rt().run_until_idle();  // starts the workers
+  signal_set set{rt(), {SIGUSR1}, here_color};
+  come_through(set);
+  const signal_set other{rt(), {SIGUSR2}};
+  EXPECT_EQ(threads_open_to(SIGUSR2), 0u);
+  come_through(set);
+}
+
+TEST_P(blocked_signals, are_blocked_by_threads_that_come_later) {
+  signal_set set{rt(), {SIGUSR1}, here_color};
+  rt().run_until_idle();  // starts the workers
+  come_through(set);
+}
+
+TEST_P(blocked_signals, are_blocked_from_the_first_worker_s_start) {
+  options with = settings();
+  with.on_worker_start = [&](unsigned index) {
+    if (index == 0) set_.emplace(*started_, std::initializer_list<int>{SIGUSR1});
+  };
+  started_.emplace(with);
+  started_->run_until_idle();
+  EXPECT_EQ(threads_open_to(SIGUSR1), 0u);
+  set_.reset();
+  started_.reset();
+}
+
+// Made on another thread, which the workers have nothing from.
+TEST_P(blocked_signals, are_blocked_by_workers_whoever_starts_them) {
+  std::unique_ptr<signal_set> set;
+  std::unique_ptr<signal_set> other;
+  std::thread{[&] {
+    set = std::make_unique<signal_set>(rt(), std::initializer_list<int>{SIGUSR1}, here_color);
+    other = std::make_unique<signal_set>(rt(), std::initializer_list<int>{SIGUSR2}, here_color);
+  }}.join();
+  rt().run_until_idle();  // starts the workers here
+  EXPECT_EQ(threads_open_to(SIGUSR1), 1u) << "this one";
+  sigset_t mine;
+  sigemptyset(&mine);
+  sigaddset(&mine, SIGUSR1);
+  ::pthread_sigmask(SIG_BLOCK, &mine, nullptr);
+  come_through(*set);
 }
 
 TEST_P(signals_as_values, refuse_what_cannot_be_waited_for) {

@@ -28,9 +28,11 @@ class next_signal_op : public io_wait {
 
 /// Some signals, which come as values instead of calling handlers: `while (auto number = co_await signals.next())`.
 ///
-/// What the program has to do: make it before run(), on the thread that will call run(), before the program starts threads of its own.
-/// The signals are blocked there, and in the threads started from there, so that no thread gets them; they stay blocked when it is
-/// closed. The runtime's other threads have all signals blocked anyway.
+/// What the program has to do: make it before a run or between two, on the thread that will call run(), before the program starts threads
+/// of its own. The signals are blocked there, in the threads started from there, and in those of this runtime's workers, so that no
+/// thread gets them; they stay blocked when it is closed. Threads for blocking jobs and for stalls have all signals blocked anyway. Not
+/// blocked are they in threads that were there before, as those of another runtime that has run: a signal that finds one of these does
+/// there what it would do without a signal_set, which for most is to end the program.
 /// Only signals to the process come, as from kill(1) or a terminal; not those to a thread, as from raise or pthread_kill.
 /// The system keeps one of each number until it is read; of real-time signals, all.
 /// runtime::stop_on: a signal belongs to it or to one signal_set of the process; whoever asks second gets an error. A program that

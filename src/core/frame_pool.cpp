@@ -70,26 +70,9 @@ void* from_heap(std::size_t bytes) {
 
 }  // namespace
 
-void* allocate_frame(std::size_t bytes) {
-  const std::size_t tagged = frame_tag::offset(bytes) + frame_tag::bytes;
-  runtime_state* const rt = current_runtime();
-  frame_pool* const pool = rt != nullptr && tagged <= frame_pool::largest_bytes ? &rt->frames() : nullptr;
-  void* const frame = pool != nullptr ? pool->allocate(tagged) : from_heap(tagged);
-  frame_tag::set(frame, bytes, pool);
-  return frame;
-}
-
-void free_frame(void* frame, std::size_t bytes) noexcept {
-  if (frame_pool* const pool = frame_tag::get(frame, bytes)) {
-    pool->release(frame, frame_tag::offset(bytes) + frame_tag::bytes);
-  } else {
-    std::free(frame);
-  }
-}
-
 // 64, 128 ... 512 in steps of 64, then four steps to each doubling: at most a fifth of a block is lost.
 std::size_t frame_pool::class_of(std::size_t bytes) noexcept {
-  if (bytes <= 512) return (bytes + 63) / 64 - 1;
+  if (bytes <= 512) [[likely]] return (bytes + 63) / 64 - 1;
   const auto octave = static_cast<std::size_t>(std::bit_width((bytes - 1) >> 9));  // 1 for up to 1024
   const std::size_t step = std::size_t{64} << octave;
   return 8 + (octave - 1) * 4 + (bytes - (std::size_t{256} << octave) + step - 1) / step - 1;
@@ -103,6 +86,83 @@ std::uint32_t frame_pool::group_of(std::size_t size_class) noexcept {
     return sizes;
   }();
   return all[size_class];
+}
+
+inline frame_pool::cache* frame_pool::own_cache() noexcept {
+  const worker* const w = rt_.worker_here();
+  return w != nullptr ? &caches_[w->index] : nullptr;
+}
+
+inline void* frame_pool::take(cache& from, std::size_t size_class) {
+  free_list& list = from.lists[size_class];
+  if (list.first == nullptr) [[unlikely]] refill(list, size_class);
+  free_block* const block = list.first;
+  list.first = block->next;
+  --list.count;
+  ++from.live;
+  permit(block, bytes_of(size_class));
+  return block;
+}
+
+inline void frame_pool::put(cache& into, std::size_t size_class, void* block) noexcept {
+  free_list& list = into.lists[size_class];
+  if (list.count == group_of(size_class)) [[unlikely]] spill(list, size_class);
+  auto* const freed = ::new (block) free_block{list.first, nullptr};
+  list.first = freed;
+  ++list.count;
+  --into.live;
+  forbid(block, sizeof(free_block), bytes_of(size_class));
+}
+
+void* frame_pool::allocate(std::size_t bytes) {
+  const std::size_t size_class = class_of(bytes);
+  if (cache* const own = own_cache()) [[likely]] return take(*own, size_class);
+  return take_outside(size_class);
+}
+
+[[gnu::noinline]] void* frame_pool::take_outside(std::size_t size_class) {
+  const std::lock_guard hold{outside_lock_};
+  return take(outside_, size_class);
+}
+
+void frame_pool::release(void* block, std::size_t bytes) noexcept {
+  const std::size_t size_class = class_of(bytes);
+  if (cache* const own = own_cache()) [[likely]] return put(*own, size_class, block);
+  put_outside(size_class, block);
+}
+
+[[gnu::noinline]] void frame_pool::put_outside(std::size_t size_class, void* block) noexcept {
+  const std::lock_guard hold{outside_lock_};
+  put(outside_, size_class, block);
+}
+
+[[gnu::flatten]] void* allocate_frame(std::size_t bytes) {
+  const std::size_t tagged = frame_tag::offset(bytes) + frame_tag::bytes;
+  runtime_state* const rt = here != nullptr ? here->owner : nullptr;
+  frame_pool* const pool = rt != nullptr && tagged <= frame_pool::largest_bytes ? &rt->frames() : nullptr;
+  void* const frame = pool != nullptr ? pool->allocate(tagged) : from_heap(tagged);
+  frame_tag::set(frame, bytes, pool);
+  return frame;
+}
+
+[[gnu::flatten]] void free_frame(void* frame, std::size_t bytes) noexcept {
+  if (frame_pool* const pool = frame_tag::get(frame, bytes)) {
+    pool->release(frame, frame_tag::offset(bytes) + frame_tag::bytes);
+  } else {
+    std::free(frame);
+  }
+}
+
+/// The list is full: it becomes the spare group, and that goes to the depot.
+[[gnu::noinline]] void frame_pool::spill(free_list& list, std::size_t size_class) noexcept {
+  if (free_block* const group = std::exchange(list.spare, list.first)) {
+    depot& d = depots_[size_class];
+    const std::lock_guard hold{d.lock};
+    group->next_group = d.groups;
+    d.groups = group;
+  }
+  list.first = nullptr;
+  list.count = 0;
 }
 
 frame_pool::frame_pool(runtime_state& rt) : rt_{rt}, caches_{std::make_unique<cache[]>(rt.workers())} {}
@@ -125,56 +185,7 @@ std::int64_t frame_pool::live() const noexcept {
   return sum;
 }
 
-frame_pool::cache* frame_pool::own_cache() noexcept {
-  const worker* const w = rt_.worker_here();
-  return w != nullptr ? &caches_[w->index] : nullptr;
-}
-
-void* frame_pool::allocate(std::size_t bytes) {
-  const std::size_t size_class = class_of(bytes);
-  if (cache* const own = own_cache()) return take(*own, size_class);
-  const std::lock_guard hold{outside_lock_};
-  return take(outside_, size_class);
-}
-
-void frame_pool::release(void* block, std::size_t bytes) noexcept {
-  const std::size_t size_class = class_of(bytes);
-  if (cache* const own = own_cache()) return put(*own, size_class, block);
-  const std::lock_guard hold{outside_lock_};
-  put(outside_, size_class, block);
-}
-
-void* frame_pool::take(cache& from, std::size_t size_class) {
-  free_list& list = from.lists[size_class];
-  if (list.first == nullptr) refill(list, size_class);
-  free_block* const block = list.first;
-  list.first = block->next;
-  --list.count;
-  ++from.live;
-  permit(block, bytes_of(size_class));
-  return block;
-}
-
-void frame_pool::put(cache& into, std::size_t size_class, void* block) noexcept {
-  free_list& list = into.lists[size_class];
-  if (list.count == group_of(size_class)) {
-    if (free_block* const group = std::exchange(list.spare, list.first)) {
-      depot& d = depots_[size_class];
-      const std::lock_guard hold{d.lock};
-      group->next_group = d.groups;
-      d.groups = group;
-    }
-    list.first = nullptr;
-    list.count = 0;
-  }
-  auto* const freed = ::new (block) free_block{list.first, nullptr};
-  list.first = freed;
-  ++list.count;
-  --into.live;
-  forbid(block, sizeof(free_block), bytes_of(size_class));
-}
-
-void frame_pool::refill(free_list& list, std::size_t size_class) {
+[[gnu::noinline]] void frame_pool::refill(free_list& list, std::size_t size_class) {
   if (list.spare != nullptr) {
     list.first = std::exchange(list.spare, nullptr);
   } else {

@@ -68,6 +68,9 @@ class frame_pool {
   void* take(cache& from, std::size_t size_class);
   void put(cache& into, std::size_t size_class, void* block) noexcept;
   void refill(free_list& list, std::size_t size_class);
+  void spill(free_list& list, std::size_t size_class) noexcept;
+  [[nodiscard]] void* take_outside(std::size_t size_class);
+  void put_outside(std::size_t size_class, void* block) noexcept;
   free_block* carve(depot& into, std::size_t size_class);
 
   runtime_state& rt_;

@@ -123,11 +123,4 @@ std::uint64_t line_pool::number_of(const void* line) noexcept {
   return s->index * (lines_per_slab + 1) + static_cast<std::uint64_t>(offset) / line_bytes;
 }
 
-void* line_pool::line_of(std::uint64_t number) const noexcept {
-  const std::uint64_t index = number / (lines_per_slab + 1);
-  const std::uint64_t line = number % (lines_per_slab + 1);
-  if (line == 0 || index >= slabs_.load(std::memory_order_acquire)) return nullptr;  // pairs with new_slab
-  return reinterpret_cast<std::byte*>(directory_[index].load(std::memory_order_acquire)) + line * line_bytes;
-}
-
 }  // namespace tartan::detail

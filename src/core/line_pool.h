@@ -75,7 +75,12 @@ class line_pool {
 
   /// A number for a line, and back; null for a number that was never given. Threads: any.
   [[nodiscard]] static std::uint64_t number_of(const void* line) noexcept;
-  [[nodiscard]] void* line_of(std::uint64_t number) const noexcept;
+  [[nodiscard]] void* line_of(std::uint64_t number) const noexcept {
+    const std::uint64_t index = number / (lines_per_slab + 1);
+    const std::uint64_t line = number % (lines_per_slab + 1);
+    if (line == 0 || index >= slabs_.load(std::memory_order_acquire)) [[unlikely]] return nullptr;  // pairs with new_slab
+    return reinterpret_cast<std::byte*>(directory_[index].load(std::memory_order_acquire)) + line * line_bytes;
+  }
 
   /// Calls f with each line that was ever allocated. Threads: only while nobody else uses the pool.
   template <class F>

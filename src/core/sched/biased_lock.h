@@ -18,11 +18,7 @@ class biased_lock {
  public:
   /// Threads: the owner only; never while it holds any biased lock as a thief.
   void enter() noexcept {
-    if (try_enter()) [[likely]] return;
-    waiting_.store(true, std::memory_order_relaxed);  // thieves let it pass: else 15 of them could keep it out in turns
-    do wait_for_thief();
-    while (!try_enter());
-    waiting_.store(false, std::memory_order_relaxed);
+    if (!try_enter()) [[unlikely]] enter_behind_thief();
   }
 
   /// The same, without waiting. Gives false if a thief is there.
@@ -63,6 +59,13 @@ class biased_lock {
   }
 
  private:
+  [[gnu::cold, gnu::noinline]] void enter_behind_thief() noexcept {
+    waiting_.store(true, std::memory_order_relaxed);  // thieves let it pass: else 15 of them could keep it out in turns
+    do wait_for_thief();
+    while (!try_enter());
+    waiting_.store(false, std::memory_order_relaxed);
+  }
+
   void wait_for_thief() noexcept {
     for (int looks = 0; thief_.load(std::memory_order_relaxed) != 0; ++looks) {
       if (looks < 100) {

@@ -30,8 +30,8 @@ class core_queue {
     free_all(spare_);
   }
 
-  void push(Queue& queue) {
-    if (last_ == nullptr || last_->end == segment_slots) append_segment();
+  [[gnu::always_inline]] void push(Queue& queue) {
+    if (last_ == nullptr || last_->end == segment_slots) [[unlikely]] append_segment();
     const std::uint32_t at = last_->end;
     last_->slots[at] = &queue;
     last_->end = at + 1;
@@ -46,7 +46,7 @@ class core_queue {
     Queue* const queue = first_->slots[at];
     first_->begin = at + 1;
     size_.store(waiting - 1, std::memory_order_relaxed);
-    if (at + 1 == first_->end) retire_first();
+    if (at + 1 == first_->end) [[unlikely]] retire_first();
     return queue;
   }
 
@@ -68,7 +68,7 @@ class core_queue {
     typename Memory::template plain<Queue*> slots[segment_slots];
   };
 
-  void append_segment() {
+  [[gnu::cold, gnu::noinline]] void append_segment() {
     segment* fresh = spare_;
     if (fresh != nullptr) {
       spare_ = fresh->next;
@@ -84,7 +84,7 @@ class core_queue {
     last_ = fresh;
   }
 
-  void retire_first() noexcept {
+  [[gnu::noinline]] void retire_first() noexcept {
     segment* const done = first_;
     if (done == last_) {  // keep the only one
       done->begin = 0;

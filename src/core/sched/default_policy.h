@@ -52,6 +52,7 @@ class default_policy {
   static constexpr std::uint64_t strand_bit = std::uint64_t{1} << 63;
   static constexpr std::uint64_t line_mask = (std::uint64_t{1} << line_bits) - 1;
   static constexpr std::uint64_t generation_mask = inbox<real_memory, event>::last_generation;
+  [[nodiscard]] static constexpr std::uint64_t generation_of(color strands) noexcept { return (strands.value() >> line_bits) & generation_mask; }
 
   [[nodiscard]] bool close_owned(worker& from, color_queue& q) noexcept;
 
@@ -80,7 +81,9 @@ class default_policy {
   template <class Duties>
   void post_by_value(color where, event& e, worker* from, Duties duties) noexcept;
   template <class Duties>
-  bool post_to_strand_color(color where, event& e, worker* from, Duties duties) noexcept;
+  void post_to_strand_color(color where, event& e, worker* from, Duties duties) noexcept;
+  template <class Duties>
+  void push_to_strand_color(color_queue& q, color where, event& e, worker* from, Duties duties) noexcept;
   template <class Duties>
   void post_unordered(event& e, worker* from, Duties duties) noexcept;
   void submit_from_worker(std::span<addressed_event> many, worker& from) noexcept;

@@ -38,7 +38,7 @@ void default_policy::push_run(color where, event& newest, event& oldest, batch_l
 bool default_policy::push_to_strand_color(color where, event& newest, event& oldest, batch_links& owed) noexcept {
   auto* const q = static_cast<color_queue*>(queues_.line_of(where.value() & line_mask));
   if (q == nullptr) return false;
-  const pushed outcome = q->in.push_if((where.value() >> line_bits) & generation_mask, newest, oldest);
+  const pushed outcome = q->in.push_if(generation_of(where), newest, oldest);
   if (outcome == pushed::owes_link) owed.add(*q);
   return outcome != pushed::refused;
 }

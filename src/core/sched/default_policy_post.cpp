@@ -41,7 +41,7 @@ template <class Duties>
     if (from->running_queue != nullptr) return post_running(*static_cast<color_queue*>(from->running_queue), e);
   }
   if (where == color::unordered) return post_unordered(e, from, duties);
-  if ((where.value() & strand_bit) != 0 && post_to_strand_color(where, e, from, duties)) return;
+  if ((where.value() & strand_bit) != 0) return post_to_strand_color(where, e, from, duties);
   post_by_value(where, e, from, duties);
 }
 
@@ -60,22 +60,23 @@ void default_policy::deliver(color_queue& q, event& e, worker* from, Duties duti
   if (q.in.push(e, e) == pushed::owes_link) duties.link(*this, q, from);
 }
 
-/// Posts by value to a color that a strand had or has. False: the strand is gone, and its color is like any other.
+/// Posts by value to a color that a strand had or has.
 template <class Duties>
-[[gnu::noinline]] bool default_policy::post_to_strand_color(color where, event& e, worker* from, Duties duties) noexcept {
+[[gnu::noinline]] void default_policy::post_to_strand_color(color where, event& e, worker* from, Duties duties) noexcept {
   auto* const q = static_cast<color_queue*>(queues_.line_of(where.value() & line_mask));
-  if (q == nullptr) return false;
-  const std::uint64_t generation = (where.value() >> line_bits) & generation_mask;
+  if (q == nullptr) [[unlikely]] return post_by_value(where, e, from, duties);
   if (from != nullptr && q->owner.load(std::memory_order_relaxed) == from->index) {
-    const appended outcome = homes_[from->index].post_if(generation, *q, e);
-    if (outcome != appended::refused) {
-      duties.appended_at_home(*this, *from, outcome);
-      return true;
-    }
+    const appended outcome = homes_[from->index].post_if(generation_of(where), *q, e);
+    if (outcome != appended::refused) [[likely]] return duties.appended_at_home(*this, *from, outcome);
   }
-  const pushed outcome = q->in.push_if(generation, e, e);
-  if (outcome == pushed::owes_link) duties.link(*this, *q, from);
-  return outcome != pushed::refused;
+  push_to_strand_color(*q, where, e, from, duties);
+}
+
+template <class Duties>
+[[gnu::noinline]] void default_policy::push_to_strand_color(color_queue& q, color where, event& e, worker* from, Duties duties) noexcept {
+  const pushed outcome = q.in.push_if(generation_of(where), e, e);
+  if (outcome == pushed::owes_link) return duties.link(*this, q, from);
+  if (outcome == pushed::refused) post_by_value(where, e, from, duties);  // the strand is gone, and its color is like any other
 }
 
 /// A new one belongs to whom its first event, `e`, suggests.
@@ -105,7 +106,7 @@ color_queue& default_policy::new_queue_for(queue_kind kind, color where, const e
 
 /// Look-up and post are one step against the removal of an idle color (one-step): both inside the bucket's lock.
 template <class Duties>
-void default_policy::post_by_value(color where, event& e, worker* from, Duties duties) noexcept {
+[[gnu::noinline]] void default_policy::post_by_value(color where, event& e, worker* from, Duties duties) noexcept {
   bool crowded = false;
   bool owes = false;
   appended outcome = appended::refused;

@@ -42,7 +42,7 @@ bool default_policy::turn(worker& w) {
 color_queue* default_policy::next(home& h, color_queue* done) noexcept {
   color_queue* strays = nullptr;
   color_queue* const q = h.next(done, strays);
-  if (strays != nullptr) forward(strays);
+  if (strays != nullptr) [[unlikely]] forward(strays);
   // Its first event may be a long one: somebody must be there for the others (covered).
   if (q != nullptr && (h.queue.size() != 0 || !h.posted.empty())) after_local(h);
   return q;
@@ -109,7 +109,7 @@ bool default_policy::run_events(worker& w, color_queue& q) {
 }
 
 /// After a batch, without the lock: frees a color queue that nobody needs any more. Still in state running.
-bool default_policy::ended(worker& w, color_queue& q) noexcept {
+[[gnu::always_inline]] inline bool default_policy::ended(worker& w, color_queue& q) noexcept {
   switch (q.kind) {
     case queue_kind::by_value:
       if (q.has_events() || !table_.remove_if_untouched(q)) return false;

@@ -108,7 +108,7 @@ struct alignas(128) home_of {
 
   /// By the owner or a thief: color queues that were posted to become runnable, a bounded number of them. Gives a chain of those
   /// that are another's since, for who left the lock to link.
-  [[nodiscard]] color_queue* take_incoming() noexcept {
+  [[nodiscard, gnu::noinline]] color_queue* take_incoming() noexcept {
     color_queue* strays = nullptr;
     if (posted.empty()) return strays;
     for (int n = 0; n < Traits::taken_at_once; ++n) {
@@ -150,7 +150,7 @@ struct alignas(128) home_of {
   }
 
   /// Puts back what has run, if anything, and takes the next color queue, now running. Adds to `strays` as take_incoming.
-  [[nodiscard]] color_queue* next(color_queue* done, color_queue*& strays) noexcept {
+  [[nodiscard, gnu::always_inline]] color_queue* next(color_queue* done, color_queue*& strays) noexcept {
     lock.enter();
     if (done != nullptr) finish(*done);
     if (!posted.empty()) [[unlikely]] strays = take_incoming();

@@ -8,21 +8,17 @@
 #include <new>
 #include <utility>
 
+#include "core/chain_steps.h"
 #include "core/guest.h"
 #include "core/lifecycle.h"
-#include "core/memory.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
-#include "core/wait_word.h"
 
 namespace tartan::detail {
 
 namespace {
 
-using word = wait_word<real_memory>;
-
-word& word_in(std::byte* bytes) noexcept { return *std::launder(reinterpret_cast<word*>(bytes)); }
-const word& word_in(const std::byte* bytes) noexcept { return *std::launder(reinterpret_cast<const word*>(bytes)); }
+using steps = chain_steps;
 
 /// A color that no strand has: the numbers of strands' lines stay below bit 43.
 color color_of_its_own(const void* chain) noexcept {
@@ -41,7 +37,7 @@ struct chain::events {
   static void cancel(event& e) {
     chain& c = of(e);
     const bool withdrawn = c.operation_->cancel();
-    if (word_in(c.word_).end_cancel(withdrawn) == wait_duty::resume) c.run(c.handle_);
+    if (steps::word_of(c).end_cancel(withdrawn) == wait_duty::resume) c.run(c.handle_);
   }
   static void visit(event& e) {
     chain& c = of(e);
@@ -54,8 +50,8 @@ struct chain::events {
 };
 
 chain::chain() noexcept {
-  static_assert(sizeof(word) == sizeof(word_) && alignof(word) <= 4);
-  ::new (static_cast<void*>(word_)) word;
+  static_assert(sizeof(steps::word) == sizeof(word_) && alignof(steps::word) <= 4);
+  ::new (static_cast<void*>(word_)) steps::word;
   ::new (static_cast<void*>(event_.storage)) chain*(this);
 }
 
@@ -105,23 +101,9 @@ std::coroutine_handle<> chain::leave_color(std::coroutine_handle<> awaiter, colo
   return std::noop_coroutine();
 }
 
-bool chain::wait(std::coroutine_handle<> self, operation& op) noexcept {
-  handle_ = self;
-  operation_ = &op;
-  wait_duty duty = word_in(word_).wait(false);
-  if (duty == wait_duty::withdraw) {
-    if (op.cancel()) return false;
-    duty = word_in(word_).wait(true);
-  }
-  return duty == wait_duty::suspended;
-}
+bool chain::wait(std::coroutine_handle<> self, operation& op) noexcept { return steps::wait(*this, self, op); }
 
-bool take_inline() noexcept {
-  thread_context* const context = here_now();
-  if (context->inline_left == 0) return false;
-  --context->inline_left;
-  return true;
-}
+bool take_inline() noexcept { return steps::take_inline(); }
 
 bool chain::at_once(std::coroutine_handle<> self) noexcept {
   if (take_inline()) return false;
@@ -150,29 +132,29 @@ void chain::visit(std::coroutine_handle<> self, color there, operation& op) noex
 void chain::resume() noexcept { post(events::resume_ops); }
 
 void chain::complete() noexcept {
-  if (word_in(word_).complete() == wait_duty::resume) resume();
+  if (steps::word_of(*this).complete() == wait_duty::resume) resume();
 }
 
 void chain::complete_here() noexcept {
-  if (word_in(word_).complete() == wait_duty::resume) run(handle_);
+  if (steps::complete(*this)) steps::run(*this);
 }
 
 void chain::cancel() noexcept {
   if (rt_ == nullptr) {  // a branch that has not begun: its first wait will find the request
-    (void)word_in(word_).cancel(false);
+    (void)steps::word_of(*this).cancel(false);
     return;
   }
   if (rt_->worker_here() != nullptr) {
-    if (word_in(word_).cancel() == wait_duty::cancel) post(events::cancel_ops);
+    if (steps::word_of(*this).cancel() == wait_duty::cancel) post(events::cancel_ops);
     return;
   }
   // Without an event to post, not even the runtime need be there.
-  if (word_in(word_).cancel(false) != wait_duty::cancel) return;
+  if (steps::word_of(*this).cancel(false) != wait_duty::cancel) return;
   const guests::posting in_gate{rt_->guests()};  // or the runtime might end between the claim and the post
   if (rt_->life().over()) return;                // it is destroyed where it waits
-  if (word_in(word_).cancel() == wait_duty::cancel) post(events::cancel_ops);
+  if (steps::word_of(*this).cancel() == wait_duty::cancel) post(events::cancel_ops);
 }
 
-bool chain::cancel_requested() const noexcept { return word_in(word_).cancel_requested(); }
+bool chain::cancel_requested() const noexcept { return steps::cancel_requested(*this); }
 
 }  // namespace tartan::detail

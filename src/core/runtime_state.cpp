@@ -93,14 +93,6 @@ descriptors& runtime_state::plug_in(std::unique_ptr<descriptors> all) {
   return *there;
 }
 
-void runtime_state::waits_changed(int more) noexcept {
-  if (worker* const w = worker_here()) {
-    w->io_waits.add(static_cast<std::uint64_t>(more));
-  } else {
-    operations_.fetch_add(static_cast<std::size_t>(more), std::memory_order_acq_rel);  // pairs with operations()
-  }
-}
-
 std::size_t runtime_state::operations() const noexcept {
   std::size_t sum = operations_.load(std::memory_order_acquire);  // pairs with operation_ended and waits_changed
   for (unsigned n = 0; n < workers_; ++n) sum += life_->at(n).io_waits.get();

@@ -96,7 +96,13 @@ class runtime_state {
   /// To be called after the completion was posted.
   void operation_ended() noexcept;
   /// The same for operations that begin and end on workers: no word of theirs is shared.
-  void waits_changed(int more) noexcept;
+  void waits_changed(int more) noexcept {
+    if (worker* const w = worker_here()) [[likely]] {
+      w->io_waits.add(static_cast<std::uint64_t>(more));
+    } else {
+      operations_.fetch_add(static_cast<std::size_t>(more), std::memory_order_acq_rel);  // pairs with operations()
+    }
+  }
   /// Exact while all workers sleep.
   [[nodiscard]] std::size_t operations() const noexcept;
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "io/connection.h"
+#include "io/slot.h"
 
 namespace tartan {
 namespace {
@@ -20,6 +21,11 @@ namespace {
 using test::door;
 using test::here_color;
 using test::stream_pair;
+
+/// Sees which slot an object has.
+struct slot_of : tcp::stream {
+  static detail::io_slot* in(const tcp::stream& s) { return (s.*&slot_of::key)().slot; }
+};
 
 class waiting_in_line : public test::with_objects_on_either {
  protected:
@@ -92,6 +98,28 @@ TEST_P(waiting_in_line, takes_connections_in_order_also_where_a_batch_ends) {
     for (int n = 0; n < 3; ++n) d.at.accept(here_color, [&order, n](const result<tcp::stream>&) { order.push_back(n); });
     co_await until([&] { return order.size() == 3; });
     EXPECT_EQ(order, (std::vector<int>{0, 1, 2}));
+  });
+}
+
+// The first read is done while the request to end it is on its way: then that is what it goes on in, and the second may not overtake it.
+TEST_P(waiting_in_line, goes_on_in_order_also_where_it_is_asked_to_end_when_it_is_done) {
+  in_color([&]() -> task<> {
+    const auto ends = stream_pair::make();
+    std::string order;
+    std::string text;
+    const auto read_line = [&](char name) -> task<> {
+      EXPECT_TRUE(co_await ends->near.read_until(text, "\n", 8));
+      order += name;
+    };
+    auto first = spawn_in(here_color, read_line, 'a');
+    co_await yield();
+    text = "\n";  // as if it had come: on each machine at once
+    slot_of::in(ends->near)->retry(detail::flow::in);
+    auto second = spawn_in(here_color, read_line, 'b');
+    first.cancel();
+    co_await first.join();
+    co_await second.join();
+    EXPECT_EQ(order, "ab");
   });
 }
 

@@ -24,7 +24,7 @@ ssize_t receive_bytes_alone(io_system& system, int descriptor, std::span<std::by
 
 }  // namespace
 
-ssize_t read_now(io_slot& on, channel_kind kind, std::span<std::byte> into) noexcept {
+ssize_t read_any(io_slot& on, channel_kind kind, std::span<std::byte> into) noexcept {
   io_system& system = on.service().system();
   bool ended_early = kind == channel_kind::file;  // what a pipe's or a terminal's short read says is nothing
   ssize_t got = 0;

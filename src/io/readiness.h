@@ -39,8 +39,9 @@ class readiness {
 
   /// By the descriptor's event, when it begins. Gives the news.
   [[nodiscard]] std::uint32_t take() noexcept {
-    const std::uint64_t before = word_.fetch_and(~std::uint64_t{news | queued}, std::memory_order_acq_rel);  // pairs with set
-    return static_cast<std::uint32_t>(before) & news;
+    // relaxed, and no loop: but for the bits that are cleared, it is the caller's alone
+    const std::uint64_t rest = word_.load(std::memory_order_relaxed) & ~std::uint64_t{news | queued};
+    return static_cast<std::uint32_t>(word_.exchange(rest, std::memory_order_acq_rel)) & news;  // pairs with set
   }
 
   /// By the descriptor's color, before it leaves an operation to wait: from now on an edge posts the event. Gives the news that

@@ -175,8 +175,6 @@ void io_service::abandon(slot_key key) noexcept {
   if (!submit_completion(rt_, key.where, *e)) close(slot);
 }
 
-void io_service::waits(int more) noexcept { rt_.waits_changed(more); }
-
 bool io_service::ready(std::uint64_t mark, std::uint32_t bits) noexcept {
   return slot_at(static_cast<std::uint32_t>(mark))->ready(static_cast<std::uint32_t>(mark >> 32), bits);
 }

@@ -25,7 +25,7 @@ class runtime_state;
 /// Opens, closes and finds slots; told of edges by the system.
 ///
 /// Limits: 2^20 descriptors.
-class io_service : public descriptors, public readiness_ledger {
+class io_service final : public readiness_ledger, public descriptors {
  public:
   /// The runtime's; made, with the epoll poller or the simulated one, when it is first asked for.
   ///
@@ -64,9 +64,6 @@ class io_service : public descriptors, public readiness_ledger {
   /// A closed slot whose event is not on its way.
   void recycle(io_slot& slot) noexcept;
 
-
-  /// Operations begin or end to wait; run_until_idle waits for them.
-  void waits(int more) noexcept;
 
   bool ready(std::uint64_t mark, std::uint32_t bits) noexcept override;
   void stop() noexcept override;

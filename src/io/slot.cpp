@@ -7,21 +7,22 @@
 #include <tartan/core/result.h>
 #include <utility>
 
-#include "core/fatal.h"
+#include "core/chain_steps.h"
 #include "core/runtime_state.h"
+#include "core/submit.h"
 #include "io/service.h"
 
 namespace tartan::detail {
 
 namespace {
 
-constexpr flow both_ways[] = {flow::in, flow::out};
+constexpr unsigned both_ways[] = {static_cast<unsigned>(flow::in), static_cast<unsigned>(flow::out)};
 
 }  // namespace
 
 struct io_slot::events {
   static io_slot& of(event& e) noexcept { return **std::launder(reinterpret_cast<io_slot**>(e.storage)); }
-  static void run(event& e) { of(e).news(e); }
+  static void run(event& e) { of(e).news(); }
   static void drop(event& e) noexcept { static_cast<void>(of(e).word_.take()); }
   static constexpr event_ops ops{.run = &run, .drop = &drop, .from = origin::io, .pooled = false, .counted = false};
 };
@@ -31,11 +32,16 @@ struct io_slot::finished {
   io_wait* only = nullptr;
   bool several = false;
 
-  void add(io_wait& op) {
-    if (only == nullptr && !several && op.is_first()) {
+  /// `first`: nothing of its direction that was done before is still on its way (one-line).
+  void add(io_wait& op, bool first) {
+    if (only == nullptr && !several && first) [[likely]] {
       only = &op;
       return;
     }
+    add_another(op);
+  }
+
+  [[gnu::cold, gnu::noinline]] void add_another(io_wait& op) {
     if (only != nullptr) std::exchange(only, nullptr)->complete(false);
     several = true;
     op.complete(false);
@@ -61,15 +67,9 @@ void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std
   output_watched_ = false;
 }
 
-void io_slot::post_event() noexcept { static_cast<void>(submit_completion(service_.runtime(), where_, event_)); }
+void io_slot::post_event() noexcept { submit_from_worker(service_.runtime(), where_, event_); }
 
-bool io_slot::ready(std::uint32_t generation, std::uint32_t bits) noexcept {
-  if (!word_.set(generation, bits)) return false;
-  post_event();
-  return true;
-}
-
-void io_slot::note(std::uint32_t bits) noexcept {
+inline void io_slot::note(std::uint32_t bits) noexcept {
   using word = readiness<real_memory>;
   if ((bits & word::hung_up) != 0) hung_up_ = true;
   if ((bits & (word::in | word::hung_up)) != 0) tryable_[index_of(flow::in)] = true;
@@ -77,43 +77,47 @@ void io_slot::note(std::uint32_t bits) noexcept {
 }
 
 /// The event: something has changed. The slot may be closed, or open for another descriptor, when a completion returns.
-void io_slot::news(event& /*e*/) {
+void io_slot::news() {
   const std::uint32_t bits = word_.take();
-  if (descriptor_ < 0) return service_.recycle(*this);  // closed while this was on its way
+  if (descriptor_ < 0) [[unlikely]] return service_.recycle(*this);  // closed while this was on its way
   note(bits);
-  if ((bits & readiness<real_memory>::told) != 0) {
-    if (closes_at_stop_) return service_.close(*this);
-    return cancel_all(make_error_code(errc::canceled));
-  }
+  if ((bits & readiness<real_memory>::told) != 0) [[unlikely]] return tell_to_stop();
   finished done;
-  for (const flow way : both_ways) run_line(way, done);
+  for (const unsigned n : both_ways) {
+    if (first_[n] != nullptr || (armed_[n] && tryable_[n])) run_line(n, done);
+  }
   if (done.only != nullptr) done.only->complete(true);
 }
 
+[[gnu::cold]] void io_slot::tell_to_stop() noexcept {
+  if (closes_at_stop_) return service_.close(*this);
+  cancel_all(make_error_code(errc::canceled));
+}
+
 /// Tries what waits in one direction, in order.
-void io_slot::run_line(flow way, finished& done) {
-  const unsigned n = index_of(way);
-  line& waiting = lines_[n];
-  if (waiting.first == nullptr && armed_[n] && tryable_[n]) {  // news that nobody waited for
-    armed_[n] = false;
-    word_.disarm(way);
-  }
-  while (waiting.first != nullptr && (tryable_[n] || waiting.first->needs_no_call())) {
-    io_wait& op = *waiting.first;
-    switch (op.attempt(*this)) {
-      case io_wait::step::done:
-        leave(op);
-        done.add(op);
-        break;
-      case io_wait::step::would_block:
-        exhausted(way);
-        break;
-      case io_wait::step::elsewhere:  // who comes behind a canceled one need not wait for that
-        return;
-      case io_wait::step::goes_on:
-        return go_on();
+[[gnu::noinline]] void io_slot::run_line(unsigned n, finished& done) {
+  if (first_[n] == nullptr) [[unlikely]] return disarm(n);
+  do {
+    io_wait& op = *first_[n];
+    if (!tryable_[n] && !(op.looks_first_ && op.needs_no_call())) [[unlikely]] return;
+    const io_wait::step now = op.attempt(*this);
+    if (now == io_wait::step::done) [[likely]] {
+      leave(op);
+      done.add(op, on_their_way_[n] == 0);
+    } else if (now == io_wait::step::would_block) {
+      tryable_[n] = false;
+    } else if (now == io_wait::step::elsewhere) {  // who comes behind a canceled one need not wait for that
+      return;
+    } else {
+      return go_on();
     }
-  }
+  } while (first_[n] != nullptr);
+}
+
+/// There was news that nobody waited for.
+[[gnu::cold, gnu::noinline]] void io_slot::disarm(unsigned n) noexcept {
+  armed_[n] = false;
+  word_.disarm(static_cast<flow>(n));
 }
 
 /// Comes back behind the events that wait meanwhile.
@@ -128,49 +132,64 @@ int io_slot::watch_output() noexcept {
   return service_.system().watch_output(descriptor_, service_.mark_of(*this));
 }
 
-bool io_slot::wait(io_wait& op) noexcept {
+/// From now on an edge posts the event. False: the operation is done meanwhile.
+[[gnu::cold, gnu::noinline]] bool io_slot::arm(io_wait& op) noexcept {
   const unsigned n = index_of(op.way_);
   // Before it is armed: the edge that comes at once, if there is room by now, is seen then at the latest (no-edge-lost).
   if (const int error = op.way_ == flow::out ? watch_output() : 0; error < 0) {
     output_watched_ = false;
-    op.error_ = system_error(error);
+    op.ends_with(system_error(error));
     return false;
   }
-  line& waiting = lines_[n];
   while (!armed_[n]) {
     const std::uint32_t missed = word_.arm(op.way_);
     armed_[n] = true;
     if (missed == 0) break;
     note(missed);  // no-edge-lost
-    if (waiting.first != nullptr) continue;
+    if (first_[n] != nullptr) continue;
     const io_wait::step now = op.attempt(*this);
     if (now == io_wait::step::done) return false;
     if (now == io_wait::step::goes_on) go_on();
     if (now == io_wait::step::would_block) exhausted(op.way_);
   }
-  op.next_ = nullptr;
-  op.previous_ = waiting.last;
-  (waiting.last != nullptr ? waiting.last->next_ : waiting.first) = &op;
-  waiting.last = &op;
-  op.in_line_ = true;
-  service_.waits(1);
   return true;
 }
 
-void io_slot::leave(io_wait& op) noexcept {
-  line& waiting = lines_[index_of(op.way_)];
-  (op.previous_ != nullptr ? op.previous_->next_ : waiting.first) = op.next_;
-  (op.next_ != nullptr ? op.next_->previous_ : waiting.last) = op.previous_;
+inline bool io_slot::wait(io_wait& op) noexcept {
+  const unsigned n = index_of(op.way_);
+  if (!armed_[n] && !arm(op)) [[unlikely]] return false;
+  op.next_ = nullptr;
+  op.previous_ = nullptr;
+  if (first_[n] == nullptr) {
+    first_[n] = &op;
+  } else {
+    op.previous_ = first_[n]->next_ == nullptr ? first_[n] : last_[n];
+    op.previous_->next_ = &op;
+    last_[n] = &op;
+  }
+  op.in_line_ = true;
+  service_.runtime().waits_changed(1);
+  return true;
+}
+
+inline void io_slot::leave(io_wait& op) noexcept {
+  const unsigned n = index_of(op.way_);
+  (op.previous_ != nullptr ? op.previous_->next_ : first_[n]) = op.next_;
+  if (op.next_ != nullptr) {
+    op.next_->previous_ = op.previous_;
+  } else if (op.previous_ != nullptr) {
+    last_[n] = op.previous_;
+  }
   op.in_line_ = false;
-  service_.waits(-1);
+  service_.runtime().waits_changed(-1);
 }
 
 void io_slot::cancel_all(std::error_code error) noexcept {
-  for (line& each : lines_) {
-    while (each.first != nullptr) {
-      io_wait& op = *each.first;
+  for (io_wait*& first : first_) {
+    while (first != nullptr) {
+      io_wait& op = *first;
       leave(op);
-      op.error_ = error;
+      op.ends_with(error);
       op.complete(false);
     }
   }
@@ -188,9 +207,9 @@ int io_slot::shut() noexcept {
 
 std::size_t io_slot::drop_all() noexcept {
   std::size_t dropped = 0;
-  for (line& each : lines_) {
-    while (each.first != nullptr) {
-      io_wait& op = *each.first;
+  for (io_wait*& first : first_) {
+    while (first != nullptr) {
+      io_wait& op = *first;
       leave(op);
       dropped += op.drop() ? 1 : 0;
     }
@@ -202,54 +221,96 @@ void io_slot::tell_stop() noexcept {
   if (descriptor_ >= 0 && word_.set(word_.generation(), readiness<real_memory>::told)) post_event();
 }
 
-bool io_wait::begin(color caller, bool canceled, std::source_location site) noexcept {
-  if (on_.slot == nullptr || !on_.slot->is_open(on_.generation)) {
-    error_ = make_error_code(errc::closed);
-    return true;
-  }
-  io_slot& slot = *on_.slot;
-  if (caller != slot.where()) wrong_color(slot, caller, site);
-  if (canceled) {
-    error_ = make_error_code(errc::canceled);
-    return true;
-  }
-  step now = step::would_block;
-  if (slot.nobody_waits(way_) && (slot.may_try(way_) || needs_no_call())) {
-    now = attempt(slot);
-    if (now == step::done) return true;
-    if (now == step::would_block) slot.exhausted(way_);
-  }
-  if (slot.service().runtime().stopping()) {
-    error_ = make_error_code(errc::canceled);
-    return true;
-  }
-  if (now == step::goes_on) slot.go_on();
-  return !slot.wait(*this);
+/// Whether what it was begun on is still open.
+inline bool io_wait::is_current() const noexcept { return slot_ != nullptr && slot_->is_open(generation_); }
+
+/// What it was begun on is still open.
+[[gnu::always_inline]] inline io_wait::step io_wait::try_now(bool canceled, color caller, std::source_location site) noexcept {
+  io_slot& slot = *slot_;
+  if (caller != slot.where()) [[unlikely]] wrong_color(slot, caller, site);
+  if (canceled) [[unlikely]] return fail(make_error_code(errc::canceled));
+  if (!slot.nobody_waits(way_) || (!slot.may_try(way_) && !(looks_first_ && needs_no_call()))) return step::would_block;
+  const step now = attempt(slot);
+  if (now == step::would_block) [[unlikely]] slot.exhausted(way_);
+  return now;
 }
 
-bool io_wait::is_first() const noexcept {
-  return on_.slot == nullptr || !on_.slot->is_open(on_.generation) || on_.slot->on_their_way(way_) == 0;
+/// It could not be tried, or that was not enough. True: it is done meanwhile.
+inline bool io_wait::begin_to_wait(step now) noexcept {
+  if (slot_->service().runtime().stopping()) [[unlikely]] {
+    ends_with(make_error_code(errc::canceled));
+    return true;
+  }
+  if (now == step::goes_on) [[unlikely]] slot_->go_on();
+  return !slot_->wait(*this);
+}
+
+bool io_wait::begin(color caller, std::source_location site) noexcept {
+  if (!is_current()) [[unlikely]] {
+    ends_with(make_error_code(errc::closed));
+    return true;
+  }
+  const step now = try_now(false, caller, site);
+  return now == step::done || begin_to_wait(now);
+}
+
+bool io_wait::suspend(std::coroutine_handle<> self, chain& waiter) noexcept {
+  waiter_ = &waiter;
+  if (!is_current()) [[unlikely]] {
+    ends_with(make_error_code(errc::closed));
+    return waiter.at_once(self);
+  }
+  const step now = try_now(chain_steps::cancel_requested(waiter), waiter.where(), waiter.site());
+  if (now != step::done) return suspend_in_line(self, now);
+  if (is_first() && chain_steps::take_inline()) [[likely]] return false;
+  return suspend_on_its_way(self);
+}
+
+[[gnu::noinline]] bool io_wait::suspend_in_line(std::coroutine_handle<> self, step now) noexcept {
+  if (!begin_to_wait(now)) [[likely]] return chain_steps::wait(*waiter_, self, *this);
+  return !(is_first() && chain_steps::take_inline()) && suspend_on_its_way(self);
+}
+
+[[gnu::cold, gnu::noinline]] bool io_wait::suspend_on_its_way(std::coroutine_handle<> self) noexcept {
+  sent();
+  waiter_->to_back(self);
+  return true;
+}
+
+/// one-line: whether nothing of its direction that was done before is still on its way, so that it may go on without an event.
+inline bool io_wait::is_first() const noexcept { return slot_->on_their_way(way_) == 0; }
+
+/// one-line: an operation counts while it is on its way in an event of its own. What goes on within the event that it was done in does
+/// not, unless what is to cancel it is on its way: then that is what resumes it.
+void io_wait::complete(bool last) {
+  if (waiter_ == nullptr) return call_back(last);
+  if (!last) {
+    sent();
+    return waiter_->complete();
+  }
+  if (chain_steps::complete(*waiter_)) [[likely]] return chain_steps::run(*waiter_);
+  sent();
 }
 
 void io_wait::sent() noexcept {
-  if (on_.slot == nullptr || !on_.slot->is_open(on_.generation)) return;
+  if (!is_current()) return;
   sent_ = true;
-  ++on_.slot->on_their_way(way_);
+  ++slot_->on_their_way(way_);
 }
 
 void io_wait::uncount() noexcept {
   sent_ = false;
-  if (on_.slot->is_open(on_.generation)) --on_.slot->on_their_way(way_);
+  if (slot_->is_open(generation_)) --slot_->on_their_way(way_);
 }
 
 bool io_wait::cancel() noexcept {
   if (!in_line_) return false;
-  io_slot& slot = *on_.slot;
+  io_slot& slot = *slot_;
   const bool was_first = previous_ == nullptr;
   slot.leave(*this);
   // Those behind it need not wait for what it has waited for.
   if (was_first && !slot.nobody_waits(way_) && slot.may_try(way_)) slot.go_on();
-  error_ = make_error_code(errc::canceled);
+  ends_with(make_error_code(errc::canceled));
   return true;
 }
 

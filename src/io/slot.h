@@ -48,7 +48,11 @@ class alignas(64) io_slot {
   void open(int descriptor, color where, std::optional<strand>&& own, std::unique_ptr<slot_extra> more, bool closes_at_stop) noexcept;
 
   /// Edges, from any worker. Gives whether the event was posted.
-  bool ready(std::uint32_t generation, std::uint32_t bits) noexcept;
+  bool ready(std::uint32_t generation, std::uint32_t bits) noexcept {
+    if (!word_.set(generation, bits)) return false;
+    post_event();
+    return true;
+  }
 
   /// Whether a system call in this direction is worth a try: no edge is needed first.
   [[nodiscard]] bool may_try(flow way) const noexcept { return tryable_[index_of(way)]; }
@@ -57,12 +61,12 @@ class alignas(64) io_slot {
   /// The peer has finished: a short read may have left the end of the stream behind, for which no other edge will come.
   [[nodiscard]] bool hung_up() const noexcept { return hung_up_; }
 
-  [[nodiscard]] bool nobody_waits(flow way) const noexcept { return lines_[index_of(way)].first == nullptr; }
+  [[nodiscard]] bool nobody_waits(flow way) const noexcept { return first_[index_of(way)] == nullptr; }
   /// Puts an operation in line. False: it is done meanwhile.
   [[nodiscard]] bool wait(io_wait& op) noexcept;
   void leave(io_wait& op) noexcept;
 
-  /// Operations of this direction that are done and whose events have not come yet. Color: the slot's, as all of it.
+  /// Operations of this direction that are done and whose events have not come yet.
   [[nodiscard]] std::uint32_t& on_their_way(flow way) noexcept { return on_their_way_[index_of(way)]; }
 
   /// The line's first operation goes on behind the events that wait meanwhile.
@@ -83,6 +87,34 @@ class alignas(64) io_slot {
   /// An edge would not come, but it is worth a try again.
   void retry(flow way) noexcept { static_cast<void>(ready(generation(), readiness<real_memory>::bit_of(way))); }
 
+ private:
+  struct events;
+
+  static constexpr unsigned index_of(flow way) noexcept { return static_cast<unsigned>(way); }
+  void post_event() noexcept;
+  void news();
+  void note(std::uint32_t bits) noexcept;
+  struct finished;
+  void run_line(unsigned n, finished& done);
+  void disarm(unsigned n) noexcept;
+  [[nodiscard]] bool arm(io_wait& op) noexcept;
+  [[nodiscard]] int watch_output() noexcept;
+  void tell_to_stop() noexcept;
+
+  // What a round trip takes: one cache line, and the event.
+  readiness<real_memory> word_;
+  io_service& service_;
+  color where_{};
+  io_wait* first_[2] = {nullptr, nullptr};  ///< of those that wait, in each direction
+  std::uint32_t on_their_way_[2] = {0, 0};
+  int descriptor_ = -1;
+  bool tryable_[2] = {true, true};
+  bool armed_[2] = {false, false};  ///< an edge in this direction posts the event
+  bool hung_up_ = false;
+  bool closes_at_stop_ = false;
+  bool output_watched_ = false;
+
+ public:
   /// Others may name the same open file: the program was told the descriptor, or has brought it.
   ///
   /// Threads: any: relaxed, for who closes it was told of it before.
@@ -92,32 +124,8 @@ class alignas(64) io_slot {
   std::unique_ptr<slot_extra> extra;
 
  private:
-  struct events;
-  struct line {
-    io_wait* first = nullptr;
-    io_wait* last = nullptr;
-  };
-
-  static constexpr unsigned index_of(flow way) noexcept { return static_cast<unsigned>(way); }
-  void post_event() noexcept;
-  void news(event& e);
-  void note(std::uint32_t bits) noexcept;
-  struct finished;
-  void run_line(flow way, finished& done);
-  [[nodiscard]] int watch_output() noexcept;
-
-  readiness<real_memory> word_;
-  io_service& service_;
-  int descriptor_ = -1;
+  io_wait* last_[2];  ///< where several wait
   std::uint32_t index_;
-  bool tryable_[2] = {true, true};
-  bool armed_[2] = {false, false};  ///< an edge in this direction posts the event
-  std::uint32_t on_their_way_[2] = {0, 0};
-  bool hung_up_ = false;
-  bool closes_at_stop_ = false;
-  bool output_watched_ = false;
-  line lines_[2];
-  color where_{};
   std::optional<strand> own_;
   event event_;
 };

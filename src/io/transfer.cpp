@@ -36,11 +36,13 @@ bool is_block(ssize_t negative) noexcept { return negative == -EAGAIN || negativ
 
 io_wait::step read_some_op::attempt(io_slot& on) noexcept {
   const ssize_t got = read_now(on, kind_, into_);
+  if (got > 0) [[likely]] {
+    got_ = static_cast<std::size_t>(got);
+    return step::done;
+  }
   if (is_block(got)) return step::would_block;
   if (got < 0) return fail(static_cast<int>(-got));
-  if (got == 0 && !into_.empty()) return fail(make_error_code(errc::end_of_stream));
-  got_ = static_cast<std::size_t>(got);
-  return step::done;
+  return into_.empty() ? step::done : fail(make_error_code(errc::end_of_stream));
 }
 
 io_wait::step read_exactly_op::attempt(io_slot& on) noexcept {
@@ -103,37 +105,50 @@ bool write_op::complete_now() noexcept {
   return single_.empty();
 }
 
-io_wait::step write_op::attempt(io_slot& on) noexcept {
+write_op::call write_op::write_parts(io_slot& on) noexcept {
   io_system& system = on.service().system();
-  for (std::size_t moved = 0; !complete_now();) {
-    if (moved >= most_bytes) return step::goes_on;
-    ssize_t got = 0;
-    std::size_t asked = single_.size();
-    if (is_socket(kind_) && parts_.empty()) {
-      got = system.send(on.descriptor(), single_.data(), asked);
-    } else {
-      std::array<iovec, most_parts> vector;
-      vector[0] = {const_cast<std::byte*>(single_.data()), single_.size()};
-      std::size_t count = 1;
-      for (; count <= parts_.size() && count < vector.size(); ++count) {
-        const std::span<const std::byte> part = parts_[count - 1];
-        vector[count] = {const_cast<std::byte*>(part.data()), part.size()};
-        asked += part.size();
-      }
-      msghdr message{};
-      message.msg_iov = vector.data();
-      message.msg_iovlen = count;
-      got = is_socket(kind_) ? system.send_message(on.descriptor(), message, 0)
-                             : system.write(on.descriptor(), vector.data(), count);
-    }
-    if (got == -EINTR) continue;
-    if (is_block(got)) return step::would_block;
-    if (got < 0) return fail(static_cast<int>(-got));
-    advance(static_cast<std::size_t>(got));
-    moved += static_cast<std::size_t>(got);
-    // Short: the buffer is full, and the next call would only say so.
-    if (is_socket(kind_) && static_cast<std::size_t>(got) < asked && !on.hung_up()) return step::would_block;
+  std::array<iovec, most_parts> vector;
+  vector[0] = {const_cast<std::byte*>(single_.data()), single_.size()};
+  std::size_t asked = single_.size();
+  std::size_t count = 1;
+  for (; count <= parts_.size() && count < vector.size(); ++count) {
+    const std::span<const std::byte> part = parts_[count - 1];
+    vector[count] = {const_cast<std::byte*>(part.data()), part.size()};
+    asked += part.size();
   }
+  if (!is_socket(kind_)) return {system.write(on.descriptor(), vector.data(), count), asked};
+  msghdr message{};
+  message.msg_iov = vector.data();
+  message.msg_iovlen = count;
+  return {system.send_message(on.descriptor(), message, 0), asked};
+}
+
+inline write_op::call write_op::write_now(io_slot& on) noexcept {
+  if (!is_socket(kind_) || !parts_.empty()) [[unlikely]] return write_parts(on);
+  return {on.service().system().send(on.descriptor(), single_.data(), single_.size()), single_.size()};
+}
+
+io_wait::step write_op::go_on(io_slot& on, call last) noexcept {
+  for (std::size_t moved = 0;; last = write_now(on)) {
+    if (is_block(last.got)) return step::would_block;
+    if (last.got < 0 && last.got != -EINTR) return fail(static_cast<int>(-last.got));
+    if (last.got >= 0) {
+      const auto got = static_cast<std::size_t>(last.got);
+      advance(got);
+      moved += got;
+      // Short: the buffer is full, and the next call would only say so.
+      if (is_socket(kind_) && got < last.asked && !on.hung_up()) return step::would_block;
+    }
+    if (complete_now()) return step::done;
+    if (moved >= most_bytes) return step::goes_on;
+  }
+}
+
+io_wait::step write_op::attempt(io_slot& on) noexcept {
+  if (single_.empty() && complete_now()) [[unlikely]] return step::done;
+  const call first = write_now(on);
+  if (static_cast<std::size_t>(first.got) != first.asked || !parts_.empty()) [[unlikely]] return go_on(on, first);
+  done_ += first.asked;  // all of it, as usual
   return step::done;
 }
 

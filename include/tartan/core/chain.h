@@ -112,6 +112,7 @@ class chain {
   void* owner_ = nullptr;  ///< who is told when it ends: a branch's operation, a root's group
 
  private:
+  friend struct chain_steps;
   struct events;
 
   /// What run() has on its stack.

@@ -18,7 +18,7 @@ class chain_read_op : public io_wait {
 
  protected:
   chain_read_op(slot_key on, channel_kind kind, buf::chain& into, std::size_t most) noexcept
-      : io_wait{on, flow::in}, into_{&into}, most_{most}, kind_{kind} {}
+      : io_wait{on, flow::in, true}, into_{&into}, most_{most}, kind_{kind} {}
 
   [[nodiscard]] buf::chain& into() const noexcept { return *into_; }
   [[nodiscard]] std::size_t most() const noexcept { return most_; }

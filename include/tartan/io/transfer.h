@@ -1,6 +1,8 @@
 #pragma once
 /// Operations that move bytes through a descriptor. Library code; programs use the objects' members.
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,13 +25,13 @@ enum class channel_kind : std::uint8_t {
 class read_op : public io_wait {
  public:
   using value_type = std::size_t;
-  read_op(slot_key on, channel_kind kind, std::span<std::byte> into) noexcept : io_wait{on, flow::in}, into_{into}, kind_{kind} {}
-  [[nodiscard]] result<value_type> take() const noexcept { return error() ? result<value_type>{error()} : result<value_type>{got_}; }
+  read_op(slot_key on, channel_kind kind, std::span<std::byte> into) noexcept : io_wait{on, flow::in}, kind_{kind}, into_{into} {}
+  [[nodiscard]] result<value_type> take() const noexcept { return failed() ? result<value_type>{error()} : result<value_type>{got_}; }
 
  protected:
+  channel_kind kind_;
   std::span<std::byte> into_;
   std::size_t got_ = 0;
-  channel_kind kind_;
 };
 
 /// One read: what is there, at least a byte.
@@ -55,8 +57,8 @@ class read_until_op : public io_wait {
  public:
   using value_type = std::size_t;
   read_until_op(slot_key on, channel_kind kind, std::string& into, std::string_view delimiter, std::size_t most) noexcept
-      : io_wait{on, flow::in}, into_{&into}, delimiter_{delimiter}, most_{most}, kind_{kind} {}
-  [[nodiscard]] result<value_type> take() const noexcept { return error() ? result<value_type>{error()} : result<value_type>{length_}; }
+      : io_wait{on, flow::in, true}, into_{&into}, delimiter_{delimiter}, most_{most}, kind_{kind} {}
+  [[nodiscard]] result<value_type> take() const noexcept { return failed() ? result<value_type>{error()} : result<value_type>{length_}; }
 
  private:
   step attempt(io_slot& on) noexcept final;
@@ -75,12 +77,12 @@ class write_op : public io_wait {
  public:
   using value_type = std::size_t;
   write_op(slot_key on, channel_kind kind, std::span<const std::byte> all) noexcept
-      : io_wait{on, flow::out}, single_{all}, kind_{kind} {}
+      : io_wait{on, flow::out}, kind_{kind}, single_{all} {}
   write_op(slot_key on, channel_kind kind, std::span<const std::span<const std::byte>> parts) noexcept
-      : io_wait{on, flow::out}, parts_{parts}, kind_{kind} {
+      : io_wait{on, flow::out}, kind_{kind}, parts_{parts} {
     if (!parts.empty()) next_part();
   }
-  [[nodiscard]] result<value_type> take() const noexcept { return error() ? result<value_type>{error()} : result<value_type>{done_}; }
+  [[nodiscard]] result<value_type> take() const noexcept { return failed() ? result<value_type>{error()} : result<value_type>{done_}; }
 
  private:
   step attempt(io_slot& on) noexcept final;
@@ -88,13 +90,21 @@ class write_op : public io_wait {
     single_ = parts_.front();
     parts_ = parts_.subspan(1);
   }
+  /// What one system call has come to: bytes, or -errno, and how many bytes it was asked for.
+  struct call {
+    ssize_t got;
+    std::size_t asked;
+  };
+  [[nodiscard]] call write_now(io_slot& on) noexcept;
+  [[nodiscard]] call write_parts(io_slot& on) noexcept;
+  [[nodiscard]] step go_on(io_slot& on, call last) noexcept;
   void advance(std::size_t bytes) noexcept;
   [[nodiscard]] bool complete_now() noexcept;
 
+  channel_kind kind_;
   std::span<const std::byte> single_;  ///< the part that is being written
   std::span<const std::span<const std::byte>> parts_;  ///< those behind it
   std::size_t done_ = 0;
-  channel_kind kind_;
 };
 
 class read_ahead;
@@ -105,7 +115,7 @@ class send_file_op : public io_wait {
   using value_type = std::size_t;
   send_file_op(slot_key on, int file, std::int64_t offset, std::size_t bytes) noexcept
       : io_wait{on, flow::out}, offset_{offset}, left_{bytes}, file_{file} {}
-  [[nodiscard]] result<value_type> take() const noexcept { return error() ? result<value_type>{error()} : result<value_type>{done_}; }
+  [[nodiscard]] result<value_type> take() const noexcept { return failed() ? result<value_type>{error()} : result<value_type>{done_}; }
 
  private:
   step attempt(io_slot& on) noexcept final;

@@ -42,23 +42,28 @@ class io_wait : public operation {
   bool cancel() noexcept final;
 
  protected:
-  io_wait(slot_key on, flow way) noexcept : on_{on}, way_{way} {}
-  io_wait(io_wait&& before_it_begins) noexcept : operation{before_it_begins}, on_{before_it_begins.on_}, way_{before_it_begins.way_} {}
+  /// `looks_first`: needs_no_call() is to be asked.
+  io_wait(const slot_key& on, flow way, bool looks_first = false) noexcept
+      : slot_{on.slot}, generation_{on.generation}, way_{way}, looks_first_{looks_first} {}
+  io_wait(io_wait&& before_it_begins) noexcept
+      : operation{before_it_begins}, slot_{before_it_begins.slot_}, generation_{before_it_begins.generation_},
+        way_{before_it_begins.way_}, looks_first_{before_it_begins.looks_first_} {}
   io_wait& operator=(io_wait&&) = delete;
   ~io_wait() = default;
 
-  /// Tries it, and puts it in line if it would block. True: it is done, with a result or an error; complete() will not be called.
+  /// For a coroutine, which suspends if this gives true: tries it, and puts it in line if it would block.
   ///
   /// Errors: ends the program if the running event has not the descriptor's color.
-  [[nodiscard]] bool begin(color caller, bool canceled, std::source_location site) noexcept;
+  [[nodiscard]] bool suspend(std::coroutine_handle<> self, chain& waiter) noexcept;
 
-  /// one-line: whether nothing of its direction that was done before is still on its way, so that this one may go on without an event.
-  [[nodiscard]] bool is_first() const noexcept;
+  /// The same for a callback. True: it is done, with a result or an error; nothing will be called.
+  [[nodiscard]] bool begin(color caller, std::source_location site) noexcept;
+
   /// It goes on in an event of its own.
   void sent() noexcept;
   /// It goes on now.
   void arrives() noexcept {
-    if (sent_) uncount();
+    if (sent_) [[unlikely]] uncount();
   }
 
   /// What one try has come to.
@@ -70,38 +75,56 @@ class io_wait : public operation {
   };
 
   [[nodiscard]] step fail(std::error_code error) noexcept {
-    error_ = error;
+    ends_with(error);
     return step::done;
   }
   /// For the errno of a system call that has failed.
   [[nodiscard]] step fail(int error) noexcept { return fail(std::error_code{error, std::system_category()}); }
-  [[nodiscard]] std::error_code error() const noexcept { return error_; }
-  [[nodiscard]] io_slot* slot() const noexcept { return on_.slot; }
+  [[nodiscard]] bool failed() const noexcept { return error_ != 0; }
+  [[nodiscard]] std::error_code error() const noexcept { return failed() ? std::error_code{error_, *category_} : std::error_code{}; }
 
  private:
   friend class io_slot;
 
   [[nodiscard]] virtual step attempt(io_slot& on) noexcept = 0;
 
-  /// Whether an attempt would be done without a system call: then it is made even if there is nothing to read or no room.
+  /// Whether an attempt would be done without a system call: then it is made even if there is nothing to read or no room. Asked only of
+  /// those that were made to look first.
   [[nodiscard]] virtual bool needs_no_call() noexcept { return false; }
 
   /// It is done, after it has waited. `last`: nothing of the descriptor's is done after this call in this event, so that what goes on
   /// may do so in it; only then it throws.
-  virtual void complete(bool last) = 0;
+  void complete(bool last);
+  /// The same for one that calls back.
+  virtual void call_back(bool /*last*/) {}
 
   /// No worker runs: it will not be completed. Gives whether something was destroyed that counts.
   virtual bool drop() noexcept { return false; }
 
+  void ends_with(std::error_code error) noexcept {
+    error_ = error.value();
+    category_ = &error.category();
+  }
+  [[nodiscard]] bool is_current() const noexcept;
+  [[nodiscard]] bool is_first() const noexcept;
+  [[nodiscard]] step try_now(bool canceled, color caller, std::source_location site) noexcept;
+  [[nodiscard]] bool begin_to_wait(step now) noexcept;
+  [[nodiscard]] bool suspend_in_line(std::coroutine_handle<> self, step now) noexcept;
+  [[nodiscard]] bool suspend_on_its_way(std::coroutine_handle<> self) noexcept;
   void uncount() noexcept;
 
-  slot_key on_;
-  io_wait* next_ = nullptr;
-  io_wait* previous_ = nullptr;
-  std::error_code error_;
+  // One cache line; its last four bytes are left to what derives from this.
+  io_slot* slot_;
+  std::uint32_t generation_;
   flow way_;
+  bool looks_first_;
   bool in_line_ = false;
   bool sent_ = false;
+  chain* waiter_ = nullptr;  ///< the coroutine's; null: it calls back
+  io_wait* next_;            ///< while it is in line, as previous_
+  io_wait* previous_;
+  const std::error_category* category_;  ///< of an error
+  int error_ = 0;
 };
 
 /// An operation that can be awaited.
@@ -118,29 +141,12 @@ class [[nodiscard]] io_awaitable final : public Op {
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <colored_promise Promise>
   [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
-    waiter_ = &self.promise().in();
-    if (!this->begin(waiter_->where(), waiter_->cancel_requested(), waiter_->site())) return waiter_->wait(self, *this);
-    if (this->is_first() && take_inline()) return false;
-    this->sent();
-    waiter_->to_back(self);
-    return true;
+    return this->suspend(self, self.promise().in());
   }
   value_type await_resume() {
     this->arrives();
     return this->take();
   }
-
- private:
-  void complete(bool last) override {
-    this->sent();  // also if it is the last: what is to cancel it may be on its way, and then that is what resumes it
-    if (last) {
-      waiter_->complete_here();
-    } else {
-      waiter_->complete();
-    }
-  }
-
-  chain* waiter_ = nullptr;
 };
 
 /// Gets the result of an operation.
@@ -162,11 +168,11 @@ class io_callback final : public Op, public pooled {
   }
 
   void start() noexcept {
-    if (this->begin(where_, false, event_.site)) complete(false);
+    if (this->begin(where_, event_.site)) call_back(false);
   }
 
  private:
-  void complete(bool last) override {
+  void call_back(bool last) override {
     if (last) {
       run(event_);
     } else {

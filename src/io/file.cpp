@@ -12,6 +12,7 @@
 #include <new>
 
 #include "core/blocking_pool.h"
+#include "core/inline_budget.h"
 #include "core/runtime_state.h"
 
 namespace tartan {
@@ -20,7 +21,7 @@ namespace detail {
 
 namespace {
 
-/// Bytes that are copied on a worker, at most: some 100 us.
+/// Bytes that one operation copies on a worker, at most: some 100 us. In one event all of them together copy not much more (inline_budget.h).
 constexpr std::size_t most_at_once = std::size_t{1} << 20;
 
 std::error_code last_error() noexcept { return {errno, std::system_category()}; }
@@ -46,6 +47,7 @@ bool file_transfer::try_now() noexcept {
     if (got < 0) error_ = last_error();
     if (got <= 0) return got < 0 || way_ == kind::read;
     done_ += static_cast<std::size_t>(got);
+    charge_inline(static_cast<std::size_t>(got));
   }
   return true;
 }

@@ -132,7 +132,7 @@ TEST_P(waiting_in_line, is_over_when_a_stop_closes_the_listener_whether_somebody
     rt().stop();
   });
   EXPECT_EQ(rt().run(), 0);
-  EXPECT_EQ(told, errc::closed);
+  EXPECT_EQ(told, errc::canceled);
   EXPECT_FALSE(idle.is_open());
   EXPECT_FALSE(asked.is_open());
 }

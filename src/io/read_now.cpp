@@ -41,6 +41,7 @@ ssize_t read_any(io_slot& on, channel_kind kind, std::span<std::byte> into) noex
         break;
     }
   } while (got == -EINTR);
+  if (got > 0) charge_inline(static_cast<std::size_t>(got));
   // A short read of a socket has emptied it, unless the peer has finished.
   if (got > 0 && static_cast<std::size_t>(got) < into.size() && !ended_early && !on.hung_up()) on.exhausted(flow::in);
   return got;

@@ -8,6 +8,7 @@
 #include <span>
 #include <tartan/io/transfer.h>
 
+#include "core/inline_budget.h"
 #include "io/service.h"
 
 namespace tartan::detail {
@@ -20,6 +21,7 @@ namespace tartan::detail {
   if (kind != channel_kind::socket) [[unlikely]] return read_any(on, kind, into);
   const ssize_t got = on.service().system().receive(on.descriptor(), into.data(), into.size());
   if (got == -EINTR) [[unlikely]] return read_any(on, kind, into);
+  if (got > 0) charge_inline(static_cast<std::size_t>(got));
   // A short read of a socket has emptied it, unless the peer has finished.
   if (got > 0 && static_cast<std::size_t>(got) < into.size() && !on.hung_up()) on.exhausted(flow::in);
   return got;

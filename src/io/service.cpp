@@ -24,9 +24,26 @@ struct io_service::chunk {
 
 void wrong_color(const io_slot& slot, color caller, std::source_location site) noexcept {
   runtime_state& rt = slot.service().runtime();
+  const bool elsewhere = here != nullptr && here->in_event && here->owner != &rt;
   fatal({"an operation on a descriptor of ", color_text(slot.where(), rt.name_of(slot.where())), " was begun in ",
-         color_text(caller, rt.name_of(caller)), ", at ", place(site)});
+         elsewhere ? std::string{"another runtime"} : color_text(caller, rt.name_of(caller)), ", at ", place(site)});
 }
+
+void outside_of_events(std::source_location site) noexcept {
+  fatal({"an operation on a descriptor was begun outside of any event, at ", place(site)});
+}
+
+namespace {
+
+/// Its operations would run at the same time.
+void refuse_unordered(color where) noexcept {
+  if (where != color::unordered) return;
+  const bool in_event = here != nullptr && here->in_event;
+  fatal({"a descriptor cannot be in color::unordered: its operations would race",
+         in_event ? "; opened in an event that was posted at " + place(here->site) : std::string{}});
+}
+
+}  // namespace
 
 void require_color(const io_slot& slot, std::source_location site) noexcept {
   const thread_context* const context = here_now();
@@ -102,6 +119,7 @@ void io_service::recycle(io_slot& slot) noexcept {
 
 result<slot_key> io_service::open(int descriptor, color where, std::optional<strand> own, std::unique_ptr<slot_extra> more,
                                   bool closes_at_stop) noexcept {
+  refuse_unordered(where);
   // all-told: who stops waits for those in the gate before it goes through the slots
   std::optional<guests::posting> in_gate;
   const bool outside = rt_.worker_here() == nullptr;

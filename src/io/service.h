@@ -93,6 +93,7 @@ class io_service final : public readiness_ledger, public descriptors {
 
 /// Ends the program unless the running event has the slot's color; outside of events, while nothing runs, everything is allowed.
 void require_color(const io_slot& slot, std::source_location site) noexcept;
+[[noreturn]] void outside_of_events(std::source_location site) noexcept;
 [[noreturn]] void wrong_color(const io_slot& slot, color caller, std::source_location site) noexcept;
 
 }  // namespace tartan::detail

@@ -10,11 +10,15 @@
 #include "core/chain_steps.h"
 #include "core/runtime_state.h"
 #include "core/submit.h"
+#include "core/worker.h"
 #include "io/service.h"
 
 namespace tartan::detail {
 
 namespace {
+
+/// Operations that one event of a descriptor tries, at most, in each direction: the others come behind the events that wait meanwhile.
+constexpr unsigned most_in_one_event = 64;
 
 constexpr unsigned both_ways[] = {static_cast<unsigned>(flow::in), static_cast<unsigned>(flow::out)};
 
@@ -90,14 +94,14 @@ void io_slot::news() {
 }
 
 [[gnu::cold]] void io_slot::tell_to_stop() noexcept {
-  if (closes_at_stop_) return service_.close(*this);
   cancel_all(make_error_code(errc::canceled));
+  if (closes_at_stop_) service_.close(*this);
 }
 
 /// Tries what waits in one direction, in order.
 [[gnu::noinline]] void io_slot::run_line(unsigned n, finished& done) {
   if (first_[n] == nullptr) [[unlikely]] return disarm(n);
-  do {
+  for (unsigned tried = 0; tried < most_in_one_event; ++tried) {
     io_wait& op = *first_[n];
     if (!tryable_[n] && !(op.looks_first_ && op.needs_no_call())) [[unlikely]] return;
     const io_wait::step now = op.attempt(*this);
@@ -111,7 +115,9 @@ void io_slot::news() {
     } else {
       return go_on();
     }
-  } while (first_[n] != nullptr);
+    if (first_[n] == nullptr) [[likely]] return;
+  }
+  go_on();
 }
 
 /// There was news that nobody waited for.
@@ -163,6 +169,11 @@ inline bool io_slot::wait(io_wait& op) noexcept {
   if (first_[n] == nullptr) {
     first_[n] = &op;
   } else {
+    if (behind_[n] == most_behind) {
+      op.ends_with(make_error_code(errc::busy));
+      return false;
+    }
+    ++behind_[n];
     op.previous_ = first_[n]->next_ == nullptr ? first_[n] : last_[n];
     op.previous_->next_ = &op;
     last_[n] = &op;
@@ -177,8 +188,10 @@ inline void io_slot::leave(io_wait& op) noexcept {
   (op.previous_ != nullptr ? op.previous_->next_ : first_[n]) = op.next_;
   if (op.next_ != nullptr) {
     op.next_->previous_ = op.previous_;
+    --behind_[n];
   } else if (op.previous_ != nullptr) {
     last_[n] = op.previous_;
+    --behind_[n];
   }
   op.in_line_ = false;
   service_.runtime().waits_changed(-1);
@@ -227,7 +240,7 @@ inline bool io_wait::is_current() const noexcept { return slot_ != nullptr && sl
 /// What it was begun on is still open.
 [[gnu::always_inline]] inline io_wait::step io_wait::try_now(bool canceled, color caller, std::source_location site) noexcept {
   io_slot& slot = *slot_;
-  if (caller != slot.where()) [[unlikely]] wrong_color(slot, caller, site);
+  if (caller != slot.where() || here->owner != &slot.service().runtime()) [[unlikely]] wrong_color(slot, caller, site);
   if (canceled) [[unlikely]] return fail(make_error_code(errc::canceled));
   if (!slot.nobody_waits(way_) || (!slot.may_try(way_) && !(looks_first_ && needs_no_call()))) return step::would_block;
   const step now = attempt(slot);
@@ -246,6 +259,7 @@ inline bool io_wait::begin_to_wait(step now) noexcept {
 }
 
 bool io_wait::begin(color caller, std::source_location site) noexcept {
+  if (!here->in_event) [[unlikely]] outside_of_events(site);
   if (!is_current()) [[unlikely]] {
     ends_with(make_error_code(errc::closed));
     return true;
@@ -288,8 +302,17 @@ void io_wait::complete(bool last) {
     sent();
     return waiter_->complete();
   }
-  if (chain_steps::complete(*waiter_)) [[likely]] return chain_steps::run(*waiter_);
+  if (chain_steps::complete(*waiter_)) [[likely]] {
+    stands_at(waiter_->site());
+    return chain_steps::run(*waiter_);
+  }
   sent();
+}
+
+void stands_at(std::source_location site) noexcept {
+  auto& w = static_cast<worker&>(*here);
+  w.site = site;
+  w.running_site.store(site, std::memory_order_relaxed);
 }
 
 void io_wait::sent() noexcept {

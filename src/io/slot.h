@@ -62,7 +62,9 @@ class alignas(64) io_slot {
   [[nodiscard]] bool hung_up() const noexcept { return hung_up_; }
 
   [[nodiscard]] bool nobody_waits(flow way) const noexcept { return first_[index_of(way)] == nullptr; }
-  /// Puts an operation in line. False: it is done meanwhile.
+  /// Operations that wait in one direction behind the first, at most; what comes then ends with errc::busy.
+  static constexpr std::uint32_t most_behind = 65'535;
+  /// Puts an operation in line. False: it is done meanwhile, with a result or an error.
   [[nodiscard]] bool wait(io_wait& op) noexcept;
   void leave(io_wait& op) noexcept;
 
@@ -125,6 +127,7 @@ class alignas(64) io_slot {
 
  private:
   io_wait* last_[2];  ///< where several wait
+  std::uint32_t behind_[2] = {0, 0};
   std::uint32_t index_;
   std::optional<strand> own_;
   event event_;

@@ -12,6 +12,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/inline_budget.h"
 #include "core/runtime_state.h"
 #include "io/read_ahead.h"
 #include "io/read_now.h"
@@ -76,23 +77,25 @@ io_wait::step read_until_op::attempt(io_slot& on) noexcept {
     const std::size_t size = into_->size();
     if (size >= most_) return fail(std::make_error_code(std::errc::message_size));
     if (calls == most_calls) return step::goes_on;
-    const std::size_t room = std::min(piece, most_ - size);
+    std::array<char, piece> came;  // copied: a string cannot grow by bytes that it need not fill first
+    const std::size_t room = std::min(came.size(), most_ - size);
     try {
-      into_->resize(size + room);
+      into_->reserve(size + room);
     } catch (const std::bad_alloc&) {
       return fail(ENOMEM);
     }
-    const ssize_t got = read_now(on, kind_, std::as_writable_bytes(std::span{*into_}).subspan(size));
-    into_->resize(size + (got > 0 ? static_cast<std::size_t>(got) : 0));
+    const ssize_t got = read_now(on, kind_, std::as_writable_bytes(std::span{came}.first(room)));
     if (is_block(got)) return step::would_block;
     if (got < 0) return fail(static_cast<int>(-got));
     if (got == 0) return fail(make_error_code(errc::end_of_stream));
+    into_->append(came.data(), static_cast<std::size_t>(got));
     if (!on.may_try(flow::in) && !find()) return into_->size() >= most_ ? fail(std::make_error_code(std::errc::message_size)) : step::would_block;
   }
 }
 
 void write_op::advance(std::size_t bytes) noexcept {
   done_ += bytes;
+  charge_inline(bytes);
   while (bytes >= single_.size() && !parts_.empty()) {
     bytes -= single_.size();
     next_part();
@@ -149,6 +152,7 @@ io_wait::step write_op::attempt(io_slot& on) noexcept {
   const call first = write_now(on);
   if (static_cast<std::size_t>(first.got) != first.asked || !parts_.empty()) [[unlikely]] return go_on(on, first);
   done_ += first.asked;  // all of it, as usual
+  charge_inline(first.asked);
   return step::done;
 }
 
@@ -180,6 +184,7 @@ io_wait::step send_file_op::attempt(io_slot& on) noexcept {
     done_ += static_cast<std::size_t>(got);
     left_ -= static_cast<std::size_t>(got);
     moved += static_cast<std::size_t>(got);
+    charge_inline(static_cast<std::size_t>(got));
   }
   return step::done;
 }

@@ -22,6 +22,8 @@ namespace tartan {
 /// Lifetime: what is read into or written from must live until the operation has ended.
 /// Errors: errc::end_of_stream when the peer has finished; errc::canceled, errc::closed; else what the system says. A write to a
 /// peer that is gone gives EPIPE; no signal is raised.
+/// Limits: 65 536 operations wait in each direction, then errc::busy (of every object that waits for a descriptor). One event moves about a
+/// megabyte, however many operations complete at once in it; a color's batch may be several events.
 /// Cost: one system call if it completes at once; then, and if it has waited, no allocation for a coroutine, one for a callback.
 class byte_stream : public io_object {
  public:

@@ -22,6 +22,9 @@ namespace tartan::detail {
 
 class io_slot;
 
+/// What runs in the descriptor's event from now on was begun there: so reports of this event say. Color: the descriptor's.
+void stands_at(std::source_location site) noexcept;
+
 /// Directions of a descriptor; each has its own line of waiting operations.
 enum class flow : std::uint8_t { in, out };
 
@@ -174,6 +177,7 @@ class io_callback final : public Op, public pooled {
  private:
   void call_back(bool last) override {
     if (last) {
+      stands_at(event_.site);
       run(event_);
     } else {
       this->sent();

@@ -302,11 +302,9 @@ void io_wait::complete(bool last) {
     sent();
     return waiter_->complete();
   }
-  if (chain_steps::complete(*waiter_)) [[likely]] {
-    stands_at(waiter_->site());
-    return chain_steps::run(*waiter_);
-  }
-  sent();
+  if (!chain_steps::complete(*waiter_)) [[unlikely]] return sent();
+  stands_at(waiter_->site());
+  chain_steps::run(*waiter_);
 }
 
 void stands_at(std::source_location site) noexcept {

@@ -119,9 +119,10 @@ TEST(sockets, tcp_hides_what_can_be_tried_again) {
                                  {call::recv, EINTR, outcome::retried},
                                  {call::send, EINTR, outcome::retried},
                                  {call::sendmsg, EINTR, outcome::retried},
-                                 {call::epoll_wait, EINTR, outcome::retried},
-                                 {call::epoll_pwait2, EINTR, outcome::retried},
-                                 {call::epoll_pwait2, ENOSYS, outcome::retried},
+                                 // How often a worker that searches looks depends on how long it is let run.
+                                 {call::epoll_wait, EINTR, outcome::retried, 50},
+                                 {call::epoll_pwait2, EINTR, outcome::retried, 50},
+                                 {call::epoll_pwait2, ENOSYS, outcome::retried, 50},
                                  {call::close, EINTR, outcome::retried},
                              });
 }

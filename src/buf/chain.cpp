@@ -200,7 +200,7 @@ chain chain::take(std::size_t bytes, std::source_location site) {
   left_ += moved;
   searched_ -= std::min(searched_, moved);
   skip(end.offset);
-  move_marks(taken, left_);
+  move_marks(taken);
   return taken;
 }
 
@@ -225,23 +225,22 @@ void chain::add_mark(std::unique_ptr<detail::mark> one) noexcept {
   last_mark_ = last;
 }
 
-/// A mark's function may change all of this, and call marks in turn: so each leaves the list before it is called.
+/// A mark's function may change all of this, call marks in turn, and put another chain, with other counts, in this one's place: so
+/// what is due says so itself, before any is called, and each leaves the list before it is called.
 void chain::call_marks() {
-  const std::uint64_t up_to = left_;  // what is marked meanwhile on an empty chain waits for the next drop
-  detail::mark* const last = last_mark_;
-  for (bool more = true; more && marks_ != nullptr && marks_->at <= up_to;) {
+  for (detail::mark* one = marks_.get(); one != nullptr && (one->is_due || one->at <= left_); one = one->next.get()) one->is_due = true;
+  while (marks_ != nullptr && marks_->is_due) {
     const std::unique_ptr<detail::mark> one = std::move(marks_);
     marks_ = std::move(one->next);
     if (marks_ == nullptr) last_mark_ = nullptr;
-    more = one.get() != last;
     one->call();
   }
 }
 
-/// Marks up to a position go with the bytes that were taken, of which the last lies before it.
-void chain::move_marks(chain& to, std::uint64_t up_to) noexcept {
-  const std::uint64_t begin = up_to - to.size_;
-  while (marks_ != nullptr && marks_->at <= up_to) {
+/// Marks go with the bytes before them, which were taken just now.
+void chain::move_marks(chain& to) noexcept {
+  const std::uint64_t begin = left_ - to.size_;
+  while (marks_ != nullptr && (marks_->is_due || marks_->at <= left_)) {
     std::unique_ptr<detail::mark> one = std::move(marks_);
     marks_ = std::move(one->next);
     const std::uint64_t at = one->at - begin;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -123,6 +124,68 @@ TEST_F(marked_chain, calls_the_rest_later_when_a_mark_throws) {
   EXPECT_EQ(called, calls{});
   out.drop(0);
   EXPECT_EQ(called, calls{1});
+}
+
+TEST_F(marked_chain, calls_no_mark_of_what_it_was_replaced_by_before_its_bytes_have_left) {
+  chain out;
+  out.append("abcdef");
+  out.mark([&] {
+    out = chain{};
+    out.append("x");
+    mark(out, 1);
+    called.push_back(0);
+  });
+  mark(out, 2);
+  out.drop(6);
+  EXPECT_EQ(called, calls{0}) << "its byte is still there";
+  out.drop(1);
+  EXPECT_EQ(called, (calls{0, 1}));
+}
+
+/// With a mark, 1, that is still to be called although its bytes have left.
+chain after_a_throw(const std::function<void(chain&, int)>& mark) {
+  chain out;
+  out.append("abc");
+  out.mark([] { throw std::runtime_error{"from a mark"}; });
+  mark(out, 1);
+  out.append("more");
+  EXPECT_THROW(out.drop(out.size()), std::runtime_error);
+  return out;
+}
+
+TEST_F(marked_chain, takes_a_mark_along_that_a_throw_has_held_up) {
+  const auto put = [this](chain& in, int n) { mark(in, n); };
+  chain out = after_a_throw(put);
+  out.append("def");
+  mark(out, 2);
+  chain taken = out.take(2);
+  EXPECT_EQ(called, calls{});
+  taken.drop(1);
+  EXPECT_EQ(called, calls{1});
+  out.drop(1);
+  EXPECT_EQ(called, (calls{1, 2}));
+}
+
+TEST_F(marked_chain, takes_over_a_mark_that_a_throw_has_held_up) {
+  const auto put = [this](chain& in, int n) { mark(in, n); };
+  chain all;
+  all.append(after_a_throw(put));
+  all.append("def");
+  mark(all, 2);
+  all.drop(1);
+  EXPECT_EQ(called, calls{1});
+  all.drop(2);
+  EXPECT_EQ(called, (calls{1, 2}));
+
+  called.clear();
+  all.append("ghi");
+  mark(all, 0);
+  all.append(after_a_throw(put));
+  mark(all, 2);
+  all.drop(2);
+  EXPECT_EQ(called, calls{}) << "one comes before it";
+  all.drop(1);
+  EXPECT_EQ(called, (calls{0, 1, 2}));
 }
 
 TEST_F(marked_chain, destroys_marks_that_it_has_not_reached_without_a_call) {

@@ -26,7 +26,8 @@ struct mark {
   virtual ~mark() = default;
   virtual void call() = 0;
 
-  std::uint64_t at = 0;  ///< counted as chain::left_ is
+  std::uint64_t at = 0;  ///< counted as chain::left_ is, of the chain that holds it
+  bool is_due = false;   ///< it was reached: `at` means nothing any more
   std::unique_ptr<mark> next;
 };
 
@@ -132,8 +133,9 @@ class chain {
   /// Calls f, once, when everything that is in the chain now has left at its front: in drop(), or in take_slice(). If there is
   /// nothing, in the next of these.
   ///
-  /// f may fill the chain, drop from it and assign to it, but not destroy it. What it throws leaves drop(); the marks behind it are called by
-  /// the next. A chain that is destroyed or assigned to does not call.
+  /// f may fill the chain, drop from it and assign to it, but not destroy it. What it throws leaves drop(), or take_slice(), whose slice
+  /// is lost; the marks behind it are called by the next, or by that of the chain that they go to with bytes. A chain that is destroyed or
+  /// assigned to does not call.
   /// Order: of the marks.
   /// Source: libasync, suio::breakcb.
   template <std::invocable F>
@@ -185,7 +187,7 @@ class chain {
 
   void add_mark(std::unique_ptr<detail::mark> one) noexcept;
   void call_marks();
-  void move_marks(chain& to, std::uint64_t up_to) noexcept;
+  void move_marks(chain& to) noexcept;
   void need_parts(std::size_t more);
   void push(slice&& piece) noexcept;
   void grow(std::size_t bytes) noexcept;

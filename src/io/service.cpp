@@ -70,9 +70,7 @@ result<io_service*> io_service::find(runtime_state& rt) noexcept {
 }
 
 io_service::io_service(runtime_state& rt, io_system& system, std::unique_ptr<io_system> owned)
-    : rt_{rt}, owned_{std::move(owned)}, system_{system}, chunks_{std::make_unique<real_memory::atomic<chunk*>[]>(most_chunks)} {
-  system_.report_to(*this);
-}
+    : rt_{rt}, owned_{std::move(owned)}, system_{system}, chunks_{std::make_unique<real_memory::atomic<chunk*>[]>(most_chunks)} {}
 
 io_service::~io_service() {
   for (unsigned c = 0; c < chunks_made_; ++c) {

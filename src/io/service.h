@@ -34,7 +34,7 @@ class io_service final : public readiness_ledger, public descriptors {
   /// The same, with what it would throw as an error.
   [[nodiscard]] static result<io_service*> find(runtime_state& rt) noexcept;
 
-  /// `owned`: the system, if it is this service's own.
+  /// `owned`: the system, if it is this service's own. It reports to nobody until it is told to.
   io_service(runtime_state& rt, io_system& system, std::unique_ptr<io_system> owned = nullptr);
   ~io_service() override;
 

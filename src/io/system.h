@@ -38,7 +38,7 @@ class io_system {
   /// Whether its descriptors are the kernel's, so that others than sockets and pipes can be watched too.
   [[nodiscard]] virtual bool is_kernel() const noexcept { return false; }
 
-  /// Told once, before anything is watched.
+  /// Told the same ledger each time; edges that come before are kept.
   virtual void report_to(readiness_ledger& ledger) noexcept = 0;
 
   [[nodiscard]] virtual int open_socket(int domain, int type, int protocol) noexcept = 0;

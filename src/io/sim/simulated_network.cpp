@@ -22,9 +22,19 @@ using bits = readiness<real_memory>;
 constexpr int first_descriptor = 1'000'000'000;
 constexpr std::uint64_t connect_again_ns = 1'000'000'000;  ///< what a full backlog costs: the first retransmission of a SYN
 
-bool is_any(const address& a) noexcept {
-  const std::string text = a.to_string();
-  return text.starts_with("0.0.0.0:") || text.starts_with("[::]:");
+/// A number that nobody could tell from a random one.
+std::uint64_t lot_of(std::uint64_t seed, const address& from, int descriptor) noexcept {
+  std::uint64_t lot = seed ^ (static_cast<std::uint64_t>(descriptor) << 32);
+  const auto mix = [&lot](std::uint64_t more) {  // the steps of splitmix64
+    lot += more + 0x9e3779b97f4a7c15;
+    lot = (lot ^ (lot >> 30)) * 0xbf58476d1ce4e5b9;
+    lot = (lot ^ (lot >> 27)) * 0x94d049bb133111eb;
+    lot ^= lot >> 31;
+  };
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(from.data());
+  for (unsigned n = 0; n < from.size(); ++n) mix(bytes[n]);
+  mix(from.size());
+  return lot;
 }
 
 /// Whether the kernel takes this value.
@@ -42,8 +52,17 @@ void put(const address& from, sockaddr* into, socklen_t* length) noexcept {
 
 }  // namespace
 
+address any_address(int family) { return *address::parse(family == AF_INET6 ? "[::]:0" : "0.0.0.0:0"); }
+
+bool is_any_address(const address& a) { return a.is_ip() && a == any_address(a.family()).with_port(a.port()); }
+
+address reachable_address(const address& to) {
+  if (!is_any_address(to)) return to;
+  return (to.family() == AF_INET6 ? *address::parse("[::1]:0") : address::loopback(0)).with_port(to.port());
+}
+
 bool reaches_socket(const address& at, const address& to) {
-  return at == to || (is_any(at) && at.family() == to.family() && at.port() == to.port());
+  return at == to || (at.port() == to.port() && at.family() == to.family() && is_any_address(at));
 }
 
 simulated_network::simulated_network(const simulation_options& with, std::function<std::uint64_t()> clock, std::function<void()> stir)
@@ -62,6 +81,12 @@ void simulated_network::report_to(readiness_ledger& ledger) noexcept {
   ledger_ = &ledger;
 }
 
+void simulated_network::forget_ledger() noexcept {
+  const std::lock_guard hold{lock_};
+  ledger_ = nullptr;
+  edges_.clear();
+}
+
 std::uint64_t simulated_network::next_ns() {
   const std::lock_guard hold{lock_};
   if (!edges_.empty()) return 0;
@@ -75,6 +100,7 @@ std::size_t simulated_network::size() {
 
 bool simulated_network::report() {
   std::vector<edge> edges;
+  readiness_ledger* ledger = nullptr;
   {
     const std::lock_guard hold{lock_};
     const std::uint64_t now = clock_();
@@ -83,10 +109,12 @@ bool simulated_network::report() {
       due_.erase(due_.begin());
       what();
     }
+    ledger = ledger_;
+    if (ledger == nullptr) return false;  // it comes in a moment: somebody watches already
     edges.swap(edges_);
   }
   bool posted = false;
-  for (const edge& each : edges) posted = ledger_->ready(each.mark, each.bits) || posted;
+  for (const edge& each : edges) posted = ledger->ready(each.mark, each.bits) || posted;
   return posted;
 }
 
@@ -164,7 +192,8 @@ int simulated_network::open_pipe(int ends[2]) noexcept {
 bool simulated_network::in_use(const address& at, const simulated_socket& by) const {
   return std::any_of(open_.begin(), open_.end(), [&](const auto& each) {
     const simulated_socket& other = *each.second;
-    if (&other == &by || other.type != by.type || other.local.size() == 0 || other.connected) return false;
+    if (&other == &by || other.type != by.type || other.local.size() == 0) return false;
+    if (other.connected && other.type != simulated_socket::kind::datagram) return false;
     return (reaches_socket(other.local, at) || reaches_socket(at, other.local)) && !(other.reuse_port && by.reuse_port);
   });
 }
@@ -175,13 +204,9 @@ int simulated_network::bind(int descriptor, const sockaddr* at, socklen_t length
   if (s == nullptr) return -EBADF;
   address wanted = address::from(at, length);
   if (wanted.family() != s->domain) return -EAFNOSUPPORT;
-  if (wanted.is_ip() && wanted.port() == 0) {
-    do {
-      wanted = wanted.with_port(any_port().port());
-    } while (in_use(wanted, *s));
-  }
+  if (wanted.is_ip() && wanted.port() == 0) return pick_port(*s, wanted) ? 0 : -EADDRINUSE;
   if (in_use(wanted, *s)) return -EADDRINUSE;
-  s->local = wanted;
+  name(*s, wanted);
   return 0;
 }
 
@@ -195,17 +220,43 @@ int simulated_network::listen(int descriptor, int backlog) noexcept {
   return 0;
 }
 
-/// The next port of those that are picked, on the loopback.
-address simulated_network::any_port() {
-  last_port_ = last_port_ == 0xffff ? first_port : static_cast<std::uint16_t>(last_port_ + 1);
-  return address::loopback(last_port_);
+void simulated_network::name(simulated_socket& s, const address& at) {
+  s.local = at;
+  if (at.is_ip()) ++names_at_[s.port = at.port()];
 }
 
-socket_ref simulated_network::listener_at(const address& to) const {
-  for (const auto& [descriptor, s] : open_) {
-    if (s->listening && reaches_socket(s->local, to)) return s;
+/// Names a socket by this address and the next port that no other has. False if there is none.
+bool simulated_network::pick_port(simulated_socket& s, const address& at) {
+  for (unsigned tries = first_port; tries <= 0xffff; ++tries) {
+    last_port_ = last_port_ == 0xffff ? first_port : static_cast<std::uint16_t>(last_port_ + 1);
+    if (names_at_.contains(last_port_)) continue;
+    name(s, at.with_port(last_port_));
+    return true;
   }
-  return nullptr;
+  return false;
+}
+
+/// Who gets what comes from a peer. Several that suit equally well, with SO_REUSEPORT, share the peers: each draws a lot for this
+/// one, always the same, so that a peer's datagrams stay together, and nobody else's peers move when a socket is closed.
+socket_ref simulated_network::best_for(const address& from, const suits& how_well) const {
+  socket_ref best;
+  std::pair<int, std::uint64_t> most{};
+  for (const auto& [descriptor, s] : open_) {
+    const int rank = how_well(*s);
+    if (rank == 0) continue;
+    const std::pair<int, std::uint64_t> its{rank, lot_of(with_.seed, from, descriptor)};
+    if (best != nullptr && its <= most) continue;
+    best = s;
+    most = its;
+  }
+  return best;
+}
+
+socket_ref simulated_network::listener_at(const address& to, const address& from) const {
+  return best_for(from, [&to](const simulated_socket& s) {
+    if (!s.listening || !reaches_socket(s.local, to)) return 0;
+    return s.local == to ? 2 : 1;
+  });
 }
 
 int simulated_network::accept(int descriptor, sockaddr* peer, socklen_t* length) noexcept {
@@ -222,8 +273,7 @@ int simulated_network::accept(int descriptor, sockaddr* peer, socklen_t* length)
 }
 
 /// The listener's end of a new connection.
-void simulated_network::connect_now(const socket_ref& from, const address& to) {
-  const socket_ref door = listener_at(to);
+void simulated_network::connect_now(const socket_ref& from, const socket_ref& door, const address& to) {
   auto there = std::make_shared<simulated_socket>();
   there->domain = from->domain;
   there->local = to;
@@ -242,14 +292,14 @@ int simulated_network::connect_stream(const socket_ref& from, const address& to)
   later(clock_() + latency(), [this, weak, to] {
     const socket_ref s = weak.lock();
     if (s == nullptr || s->handles == 0) return;
-    const socket_ref door = listener_at(to);
+    const socket_ref door = listener_at(to, s->local);
     if (door != nullptr && door->accepted.size() >= static_cast<std::size_t>(door->backlog)) {
       later(clock_() + connect_again_ns, [this, weak, to] {
         if (const socket_ref again = weak.lock()) static_cast<void>(connect_stream(again, to));
       });
       return;
     }
-    if (door != nullptr) connect_now(s, to);
+    if (door != nullptr) connect_now(s, door, to);
     s->connected = false;  // until the answer has come
     later(clock_() + latency(), [this, weak, refused = door == nullptr] {
       const socket_ref back = weak.lock();
@@ -268,22 +318,23 @@ int simulated_network::connect(int descriptor, const sockaddr* to, socklen_t len
   const socket_ref s = find(descriptor);
   if (s == nullptr) return -EBADF;
   if (s->connecting) return -EALREADY;
-  const address wanted = address::from(to, length);
-  if (s->type == simulated_socket::kind::datagram) {
+  const address wanted = reachable_address(address::from(to, length));
+  const bool is_datagram = s->type == simulated_socket::kind::datagram;
+  if (!is_datagram && s->connected) return -EISCONN;
+  if (wanted.is_ip()) {
+    if (s->local.size() == 0 && !pick_port(*s, wanted)) return -EADDRNOTAVAIL;
+    if (is_any_address(s->local)) s->local = wanted.with_port(s->local.port());
+  }
+  if (is_datagram) {
     s->remote = wanted;
     s->connected = true;
-    if (s->local.size() == 0) s->local = any_port();
     return 0;
   }
-  if (s->connected) return -EISCONN;
-  if (wanted.is_ip()) {
-    if (s->local.size() == 0) s->local = any_port();
-    return connect_stream(s, wanted);
-  }
-  const socket_ref door = listener_at(wanted);
+  if (wanted.is_ip()) return connect_stream(s, wanted);
+  const socket_ref door = listener_at(wanted, s->local);
   if (door == nullptr) return -ECONNREFUSED;
   if (door->accepted.size() >= static_cast<std::size_t>(door->backlog)) return -EAGAIN;
-  connect_now(s, wanted);
+  connect_now(s, door, wanted);
   return 0;
 }
 
@@ -388,6 +439,7 @@ void simulated_network::forget(int descriptor) noexcept {
 void simulated_network::let_go(const socket_ref& last) {
   last->watched = false;
   last->listening = false;
+  if (const auto named = names_at_.find(last->port); named != names_at_.end() && --named->second == 0) names_at_.erase(named);
   for (const socket_ref& waiting : last->accepted) {
     reset(waiting, ECONNRESET);  // gives their peers the error
     discard_arrived(*waiting);

@@ -17,6 +17,12 @@
 
 namespace tartan::detail {
 
+/// Every address of a family, port 0.
+[[nodiscard]] address any_address(int family);
+[[nodiscard]] bool is_any_address(const address& a);
+/// Where what is sent there goes: to the loopback if that is every address.
+[[nodiscard]] address reachable_address(const address& to);
+
 /// Whether a socket bound to `at` gets what is sent to `to`.
 [[nodiscard]] bool reaches_socket(const address& at, const address& to);
 
@@ -26,7 +32,8 @@ namespace tartan::detail {
 /// Threads: any; one lock.
 class simulated_network final : public io_system {
  public:
-  /// `clock` gives the time; `stir` is called, without the lock, when something is due earlier than before.
+  /// `clock` gives the time; `stir` is called, with the lock held, when something is due earlier than before: it may tell others to look,
+  /// and not look itself.
   simulated_network(const simulation_options& with, std::function<std::uint64_t()> clock, std::function<void()> stir);
   ~simulated_network() override;
 
@@ -37,6 +44,8 @@ class simulated_network final : public io_system {
   [[nodiscard]] std::size_t size();
 
   void report_to(readiness_ledger& ledger) noexcept override;
+  /// The runtime that it reported to is gone, and what it was not told is nobody's any more.
+  void forget_ledger() noexcept;
   int open_socket(int domain, int type, int protocol) noexcept override;
   int open_pair(int domain, int type, int ends[2]) noexcept override;
   int open_pipe(int ends[2]) noexcept override;
@@ -79,11 +88,14 @@ class simulated_network final : public io_system {
   [[nodiscard]] bool happens(unsigned percent);
   [[nodiscard]] std::size_t part_of(std::size_t bytes);
 
-  [[nodiscard]] socket_ref listener_at(const address& to) const;
+  /// How well a socket suits; 0: not at all.
+  using suits = std::function<int(const simulated_socket&)>;
+  [[nodiscard]] socket_ref best_for(const address& from, const suits& how_well) const;
+  [[nodiscard]] socket_ref listener_at(const address& to, const address& from) const;
   [[nodiscard]] socket_ref receiver_at(const address& to, const address& from) const;
   [[nodiscard]] bool in_use(const address& at, const simulated_socket& by) const;
   void link(const socket_ref& a, const socket_ref& b);
-  void connect_now(const socket_ref& from, const address& to);
+  void connect_now(const socket_ref& from, const socket_ref& door, const address& to);
   int connect_stream(const socket_ref& from, const address& to);
   ssize_t send_bytes(const socket_ref& from, std::string_view bytes, std::vector<int> passed);
   void refuse_datagram(const socket_ref& from);
@@ -95,7 +107,8 @@ class simulated_network final : public io_system {
   void finish(const socket_ref& from, bool gone);
   void reset(const socket_ref& one, int error);
   void let_go(const socket_ref& last);
-  [[nodiscard]] address any_port();
+  void name(simulated_socket& s, const address& at);
+  [[nodiscard]] bool pick_port(simulated_socket& s, const address& at);
   [[nodiscard]] int pass(int descriptor);
   void discard(parcel& unread);
   void discard_arrived(simulated_socket& reader);
@@ -111,6 +124,7 @@ class simulated_network final : public io_system {
   std::vector<edge> edges_;
   int next_descriptor_;
   std::uint16_t last_port_ = first_port;
+  std::unordered_map<std::uint16_t, unsigned> names_at_;  ///< how many sockets were named by a port
 };
 
 }  // namespace tartan::detail

@@ -43,6 +43,7 @@ struct simulated_socket {
   int error = 0;  ///< SO_ERROR
   int backlog = 0;
   address local;
+  std::uint16_t port = 0;  ///< that it was named by; 0 for who was accepted
   address remote;
   std::weak_ptr<simulated_socket> peer;
   std::deque<socket_ref> accepted;  ///< connections that wait for accept

@@ -73,8 +73,9 @@ std::size_t put_passed(msghdr& message, const std::vector<int>& all) noexcept {
 /// A new descriptor for the same thing: one of this world, or of the kernel.
 int simulated_network::pass(int descriptor) {
   if (const socket_ref s = find(descriptor)) {
-    ++s->handles;
-    return add(s);
+    const int made = add(s);
+    if (made >= 0) ++s->handles;
+    return made;
   }
   const int copy = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   return copy >= 0 ? copy : -errno;
@@ -119,6 +120,7 @@ ssize_t simulated_network::send_bytes(const socket_ref& from, std::string_view b
   if (happens(with_.reset_percent)) {
     reset(from, ECONNRESET);
     reset(to, ECONNRESET);
+    from->peer_gone = true;  // who has seen it writes no more, before word of it has come to who reads there
     return -ECONNRESET;
   }
   const std::size_t full = to->arrived_bytes + to->flying_bytes;
@@ -192,13 +194,13 @@ ssize_t simulated_network::receive_bytes(const socket_ref& from, std::span<std::
   return static_cast<ssize_t>(done);
 }
 
-/// A connected socket gets what its peer sends, and nothing else.
+/// A connected socket gets what its peer sends, before all others, and nothing else.
 socket_ref simulated_network::receiver_at(const address& to, const address& from) const {
-  for (const auto& [descriptor, s] : open_) {
-    if (s->type != simulated_socket::kind::datagram || !reaches_socket(s->local, to)) continue;
-    if (!s->connected || s->remote == from) return s;
-  }
-  return nullptr;
+  return best_for(from, [&](const simulated_socket& s) {
+    if (s.type != simulated_socket::kind::datagram || !reaches_socket(s.local, to)) return 0;
+    if (s.connected) return s.remote == from ? 3 : 0;
+    return s.local == to ? 2 : 1;
+  });
 }
 
 /// Nobody is there: what the sender is told by a later call.
@@ -216,15 +218,15 @@ ssize_t simulated_network::send_datagram(const socket_ref& from, std::string_vie
   if (from->error != 0) return -std::exchange(from->error, 0);
   if (bytes.size() > most_datagram) return -EMSGSIZE;
   if (to.size() == 0 && !from->connected) return -EDESTADDRREQ;
-  if (from->local.size() == 0 && from->domain != AF_UNIX) from->local = any_port();
-  socket_ref there = to.size() != 0 ? receiver_at(to, from->local) : from->peer.lock();
-  if (to.size() == 0 && there == nullptr && from->remote.size() != 0) {
-    there = receiver_at(from->remote, from->local);
-    if (there == nullptr) refuse_datagram(from);
-  }
+  if (from->local.size() == 0 && from->domain != AF_UNIX && !pick_port(*from, any_address(from->domain))) return -EAGAIN;
+  const address wanted = to.size() != 0 ? reachable_address(to) : from->remote;
+  // Who is asked at one of all its addresses answers from there.
+  const address source = is_any_address(from->local) ? wanted.with_port(from->local.port()) : from->local;
+  const socket_ref there = wanted.size() != 0 ? receiver_at(wanted, source) : from->peer.lock();
+  if (there == nullptr && to.size() == 0 && wanted.size() != 0) refuse_datagram(from);
   const bool full = there != nullptr && there->arrived_bytes + there->flying_bytes + bytes.size() > with_.stream_buffer;
   if (there == nullptr || full || happens(with_.loss_percent)) return static_cast<ssize_t>(bytes.size());  // lost
-  fly(from, there, {std::string{bytes}, from->local, {}});
+  fly(from, there, {std::string{bytes}, source, {}});
   return static_cast<ssize_t>(bytes.size());
 }
 

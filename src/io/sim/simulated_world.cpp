@@ -10,6 +10,7 @@ namespace detail {
 simulated_world::simulated_world(const simulation_options& with) : network_{with, [this] { return now_ns(); }, [this] { stir(); }} {}
 
 void simulated_world::attach(unsigned workers) {
+  network_.forget_ledger();
   const std::lock_guard hold{lock_};
   sleepers_.assign(workers, {});
   sleepers_[0].sleeps = false;  // whoever calls run()

@@ -24,8 +24,16 @@ blocking_setup blocking_pool::setup_for(runtime_state& rt) {
   setup.queue = rt.settings().blocking_queue;
   setup.held = true;
   if (rt.settings().bind_workers) setup.unbound = rt.cpus();
-  setup.started = [](void* owner) noexcept { static_cast<runtime_state*>(owner)->operation_started(); };
-  setup.ended = [](void* owner) noexcept { static_cast<runtime_state*>(owner)->operation_ended(); };
+  setup.started = [](void* owner) noexcept {
+    auto& of = *static_cast<runtime_state*>(owner);
+    of.operation_started();
+    of.clock().job_begins();
+  };
+  setup.ended = [](void* owner) noexcept {
+    auto& of = *static_cast<runtime_state*>(owner);
+    of.operation_ended();
+    of.clock().job_ended();  // last: who is woken for the end of it all is awake before a clock may jump
+  };
   setup.owner = &rt;
   return setup;
 }

@@ -71,6 +71,12 @@ class poller {
   /// Threads: any.
   [[nodiscard]] virtual bool has_aside() const noexcept { return false; }
 
+  /// A blocking job was accepted: from now on something works that is no worker. And it has ended: what it posts is posted.
+  ///
+  /// Threads: any.
+  virtual void job_begins() noexcept {}
+  virtual void job_ended() noexcept {}
+
   /// Looks, without waiting, whether something outside is ready, and posts it. Gives whether anything was.
   virtual bool harvest(unsigned worker) noexcept = 0;
   /// Whether that has taken a call that was to end a sleep; forgets it.

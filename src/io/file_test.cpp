@@ -21,7 +21,7 @@ namespace {
 
 using test::here_color;
 
-class files : public test::with_objects {
+class files : public test::with_objects_on_either {
  protected:
   [[nodiscard]] std::string path(const char* name = "file") const { return folder_ / name; }
   [[nodiscard]] std::string content() const {
@@ -32,7 +32,7 @@ class files : public test::with_objects {
  private:
   test::temporary_folder folder_;
 };
-INSTANTIATE_TEST_SUITE_P(on, files, testing::ValuesIn(test::worker_counts()), test::worker_name);
+INSTANTIATE_TEST_SUITE_P(on, files, testing::ValuesIn(test::both_machines()), test::place_name);
 
 constexpr file_flags fresh = file_flags::read | file_flags::write | file_flags::create | file_flags::truncate;
 

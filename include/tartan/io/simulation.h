@@ -15,7 +15,7 @@ class simulated_world;
 
 /// How the simulated network behaves.
 struct simulation_options {
-  /// Decides every latency, every part and every loss. The same seed and one worker: the same run.
+  /// Decides every latency, every part and every loss. The same seed, one worker and no blocking jobs: the same run.
   std::uint64_t seed = 1;
   /// What bytes, connections and ends of streams take to the peer; drawn anew for each, never overtaking within a stream.
   std::chrono::nanoseconds least_latency = std::chrono::microseconds{20};
@@ -30,12 +30,15 @@ struct simulation_options {
   unsigned loss_percent = 0;
   /// Descriptors open at a time; beyond it, EMFILE.
   std::size_t most_descriptors = 20'000;
+  /// Real time. Blocking jobs of which none has begun or ended for so long hold the clock no more: they may be waiting for it.
+  std::chrono::nanoseconds longest_job = std::chrono::seconds{10};
 };
 
 /// A world for one runtime at a time: give `with.poller = world.poller()` in its options, and the same program runs on it without a
-/// changed line. Time stands still while a worker works, and jumps to whatever comes next when all sleep.
+/// changed line. Time stands still while a worker or a blocking job works, and jumps to whatever comes next when all sleep.
 ///
-/// TCP, UDP, Unix sockets and pipes exist within it and reach nothing outside; files are real. Signals, child processes and
+/// TCP, UDP, Unix sockets and pipes exist within it and reach nothing outside. Files and blocking jobs are real, and take no simulated
+/// time; in which order several of them end, and what else happens meanwhile, no seed decides. Signals, child processes and
 /// directories cannot be watched in it: ENOTSUP.
 /// Threads: any.
 /// Lifetime: must outlive the runtime.

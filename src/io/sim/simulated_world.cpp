@@ -1,13 +1,39 @@
+// Sleepers wait for a bell: one futex word for all, since whatever wakes one may have to make another jump. wake() must be safe in a
+// signal handler, where a lock or a condition variable is not.
 #include "io/sim/simulated_world.h"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <climits>
+#include <ctime>
+#include <type_traits>
+
+#include "core/clock.h"
 
 namespace tartan {
 
 namespace detail {
 
-simulated_world::simulated_world(const simulation_options& with) : network_{with, [this] { return now_ns(); }, [this] { stir(); }} {}
+namespace {
+
+using bell = real_memory::atomic<std::uint32_t>;
+// The kernel's word is the atomic's only member.
+static_assert(std::is_standard_layout_v<bell> && sizeof(bell) == sizeof(std::uint32_t));
+
+std::uint64_t in_real_time(std::uint64_t from_now_ns) noexcept {
+  const std::uint64_t now = real_now_ns();
+  return from_now_ns < never_ns - now ? now + from_now_ns : never_ns;
+}
+
+}  // namespace
+
+simulated_world::simulated_world(const simulation_options& with)
+    : longest_job_ns_{static_cast<std::uint64_t>(with.longest_job.count())}, network_{with, [this] { return now_ns(); }, [this] { ring(); }} {}
 
 void simulated_world::attach(unsigned workers) {
   network_.forget_ledger();
@@ -21,38 +47,58 @@ void simulated_world::starts(unsigned worker) noexcept {
   sleepers_[worker].sleeps = false;
 }
 
-/// From within the network: a call of a foreign thread may have made something due for which all workers sleep too long. A worker's
-/// own calls need no word: it is awake.
-void simulated_world::stir() noexcept {
-  changed_.notify_all();
+/// Lets all that sleep look again. Takes no lock: called from signal handlers, and from within the network by a foreign thread that has
+/// made something due for which all workers sleep too long.
+void simulated_world::ring() noexcept {
+  rings_.fetch_add(1, std::memory_order_release);  // pairs with sleep
+  const int errno_before = errno;                  // a signal handler's caller may be about to read it
+  ::syscall(SYS_futex, &rings_, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, nullptr, nullptr, 0);
+  errno = errno_before;
+}
+
+/// Until there was a ring behind the one with this number; may return early for no reason.
+void simulated_world::await_ring(std::uint32_t after, std::uint64_t end_ns) noexcept {
+  constexpr std::uint64_t ns_per_s = 1'000'000'000;
+  const timespec end{static_cast<std::time_t>(end_ns / ns_per_s), static_cast<long>(end_ns % ns_per_s)};
+  ::syscall(SYS_futex, &rings_, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, after, end_ns == never_ns ? nullptr : &end, nullptr,
+            FUTEX_BITSET_MATCH_ANY);
 }
 
 slept simulated_world::sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept {
-  constexpr std::uint64_t an_hour_ns = 3'600'000'000'000;
-  const auto patience_ends = std::chrono::steady_clock::now() + std::chrono::nanoseconds{std::min(limit.at_most_ns, an_hour_ns)};
+  const std::uint64_t patience_ends_ns = limit.at_most_ns == never_ns ? never_ns : in_real_time(limit.at_most_ns);
   std::unique_lock hold{lock_};
   sleepers_[worker] = {&token, limit.until_ns, true};
-  // acquire: pairs with the waker's claim
-  while (token.load(std::memory_order_acquire) == token_asleep && now_ns() < limit.until_ns && network_.next_ns() > now_ns()) {
+  for (;;) {
+    const std::uint32_t seen = rings_.load(std::memory_order_acquire);  // before the look; pairs with ring
+    // acquire: pairs with the waker's claim
+    if (token.load(std::memory_order_acquire) != token_asleep || now_ns() >= limit.until_ns || network_.next_ns() <= now_ns()) break;
     if (jump()) continue;
-    if (limit.at_most_ns == never_ns) {
-      // A stir between the look and the wait is not missed for long; foreign threads in a simulation are rare.
-      changed_.wait_for(hold, std::chrono::milliseconds{10});
-    } else if (changed_.wait_until(hold, patience_ends) == std::cv_status::timeout) {
-      break;
-    }
+    if (patience_ends_ns != never_ns && real_now_ns() >= patience_ends_ns) break;
+    const std::uint64_t end_ns = held_by_jobs() ? std::min(patience_ends_ns, jobs_hold_until_ns_) : patience_ends_ns;
+    hold.unlock();
+    await_ring(seen, end_ns);
+    hold.lock();
   }
   sleepers_[worker].sleeps = false;
   return slept::alone;
 }
 
-void simulated_world::wake(unsigned /*worker*/, wake_token& /*token*/) noexcept {
-  const std::lock_guard hold{lock_};
-  changed_.notify_all();
+void simulated_world::wake(unsigned /*worker*/, wake_token& /*token*/) noexcept { ring(); }
+
+void simulated_world::count_jobs(int more) noexcept {
+  {
+    const std::lock_guard hold{lock_};
+    jobs_ += static_cast<std::size_t>(more);
+    jobs_hold_until_ns_ = in_real_time(longest_job_ns_);
+  }
+  if (more < 0) ring();
 }
+
+bool simulated_world::held_by_jobs() const noexcept { return jobs_ != 0 && real_now_ns() < jobs_hold_until_ns_; }
 
 /// To the earliest time that anybody waits for, if all sleep.
 bool simulated_world::jump() noexcept {
+  if (held_by_jobs()) return false;
   std::uint64_t earliest = network_.next_ns();
   for (const sleeper& each : sleepers_) {
     // acquire: pairs with a claim; a token that was changed is a worker's that will be awake in a moment
@@ -61,7 +107,7 @@ bool simulated_world::jump() noexcept {
   }
   if (earliest == never_ns || earliest <= now_ns()) return false;
   now_ns_.store(earliest, std::memory_order_release);  // pairs with now_ns()
-  changed_.notify_all();
+  ring();
   return true;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 /// A simulated machine: its clock and its network.
 
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <tartan/io/simulation.h>
@@ -12,7 +11,7 @@
 
 namespace tartan::detail {
 
-/// Time stands still while a worker is awake, and jumps to the next deadline or arrival when all sleep.
+/// Time stands still while a worker is awake or a blocking job is on its way, and jumps to the next deadline or arrival when all sleep.
 ///
 /// Threads: any.
 class simulated_world final : public poller {
@@ -26,6 +25,8 @@ class simulated_world final : public poller {
   void wake(unsigned worker, wake_token& token) noexcept override;
   void deliver(unsigned worker) noexcept override;
   bool harvest(unsigned worker) noexcept override;
+  void job_begins() noexcept override { count_jobs(1); }
+  void job_ended() noexcept override { count_jobs(-1); }
   [[nodiscard]] io_system* sockets() noexcept override { return &network_; }
 
   [[nodiscard]] simulated_network& network() noexcept { return network_; }
@@ -39,12 +40,19 @@ class simulated_world final : public poller {
     bool sleeps = true;
   };
 
+  void count_jobs(int more) noexcept;
+  [[nodiscard]] bool held_by_jobs() const noexcept;
   bool jump() noexcept;
-  void stir() noexcept;
+  void ring() noexcept;
+  void await_ring(std::uint32_t after, std::uint64_t end_ns) noexcept;
 
-  std::mutex lock_;  ///< guards all but the clock; taken before the network's, never after
-  std::condition_variable changed_;
+  const std::uint64_t longest_job_ns_;
+  std::mutex lock_;  ///< guards the next three; taken before the network's, never after
   std::vector<sleeper> sleepers_;
+  std::size_t jobs_ = 0;
+  std::uint64_t jobs_hold_until_ns_ = 0;  ///< real time
+  /// How often sleepers were told to look again. Release by ring; pairs with sleep.
+  real_memory::atomic<std::uint32_t> rings_{0};
   real_memory::atomic<std::uint64_t> now_ns_{start_ns};  ///< release by jump; pairs with now_ns()
   simulated_network network_;
 };

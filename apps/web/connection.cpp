@@ -25,14 +25,14 @@ constexpr auto hurry = 1s;                        // instead, once the server is
 }  // namespace
 
 connection::connection(site& of, tartan::tcp::stream peer)
-    : site_{of}, color_{peer.color()}, peer_{std::move(peer)}, parser_{of.settings.requests}, timer_{of.runtime, color_} {}
+    : site_{of}, color_{peer.color()}, peer_{std::move(peer)}, parser_{of.settings.requests}, body_{of.settings.requests.body}, timer_{of.runtime, color_} {}
 
 tartan::task<> connection::run() {
   now_ = site_.runtime.now();
   for (;;) {
-    const need next = answer();
-    if (next == need::file) co_await fetch();
-    if (next == need::file && large_ == nullptr) continue;
+    const stop next = answer();
+    if (next == stop::library) co_await fetch();
+    if (next == stop::library && large_ == nullptr) continue;
     for (std::string_view rest = out_; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {
       enter(phase::sending);
       if (!co_await peer_.write(rest.substr(0, piece))) co_return;
@@ -41,8 +41,8 @@ tartan::task<> connection::run() {
     out_.clear();
     if (out_.capacity() > kept_output) out_.shrink_to_fit();
     if (large_ != nullptr && !co_await send_large()) co_return;
-    if (ending_ || (draining_ && next == need::input && in_.empty())) break;
-    if (next != need::input) continue;
+    if (ending_ || (draining_ && next == stop::input && !parser_.has_begun())) break;
+    if (next != stop::input) continue;
     wait_for_input();
     const tartan::result<std::size_t> got = co_await peer_.read_some(in_.room());
     now_ = site_.runtime.now();
@@ -68,45 +68,48 @@ void connection::drain() noexcept {
 }
 
 /// Answers what is there, as far as that needs no waiting.
-connection::need connection::answer() {
+connection::stop connection::answer() {
   for (;;) {
-    if (ending_) return need::end;
-    if (out_.size() >= most_gathered) return need::output;
-    const std::size_t dropped = static_cast<std::size_t>(std::min<std::uint64_t>(body_left_, in_.size()));
-    in_.drop(dropped);
-    body_left_ -= dropped;
-    if (in_.empty()) return need::input;
+    if (ending_) return stop::end;
+    if (out_.size() >= most_gathered) return stop::output;
+    const request_body::outcome body = body_.drop_from(in_);
+    if (body == request_body::outcome::refused) {
+      ending_ = true;  // the request is answered already; where the next one begins is not known
+      return stop::end;
+    }
+    if (body == request_body::outcome::incomplete || in_.empty()) return stop::input;
     switch (parser_.parse(in_.text(), request_)) {
       case request_parser::outcome::incomplete:
-        return need::input;
+        return stop::input;
       case request_parser::outcome::refused:
         refuse(parser_.error());
         break;
       case request_parser::outcome::complete:
-        if (answer_request() == need::file) return need::file;
+        asked_ = true;
+        if (!answer_request()) return stop::library;
         break;
     }
   }
 }
 
-/// Gives need::file if the worker has no page, or an old one, under target_.
-connection::need connection::answer_request() {
+/// Gives false if the library has to be asked: the worker has no page, or an old one, under target_.
+bool connection::answer_request() {
   // Whoever waits for "100 Continue" gets the answer instead, and may then send the body or not: nobody could tell.
   if (request_.expects_continue) request_.keep_alive = false;
   if (request_.method == method::known || request_.method == method::unknown) {
     answer_status(request_.method == method::known ? status::method_not_allowed : status::not_implemented);
-    return need::input;
+    return true;
   }
   const target_result target = path_of(request_.target, decoded_);
   if (target.error) {
     answer_status(*target.error);
-    return need::input;
+    return true;
   }
   target_ = target.found;
   const page_cache::entry* const known = site_.stores.local().pages.find(target_.path);
-  if (known == nullptr || now_ - known->checked >= site_.settings.pages.recheck) return need::file;
+  if (known == nullptr || now_ - known->checked >= site_.settings.pages.recheck) return false;
   answer_page(*known->content);
-  return need::input;
+  return true;
 }
 
 response_form connection::form() {
@@ -126,7 +129,7 @@ void connection::answer_status(status s) {
 
 void connection::end_request() {
   if (!request_.keep_alive) ending_ = true;
-  body_left_ = request_.content_length;
+  body_.begin(request_);
   in_.drop(request_.head_size);
   parser_.reset();
 }
@@ -134,6 +137,7 @@ void connection::end_request() {
 /// It is no request: says why, and ends.
 void connection::refuse(status why) {
   request_ = {};
+  if (parser_.asks_for_head(in_.text())) request_.method = method::head;
   append_status(out_, why, form());
   ending_ = true;
 }
@@ -150,7 +154,7 @@ void connection::answer_finding(const finding& found) {
   page_cache& mine = site_.stores.local().pages;
   if (found.code != status::ok || found.large != nullptr) mine.drop(target_.path);
   if (found.code == status::moved_permanently) {
-    append_redirect(out_, target_.sent, form());
+    append_redirect(out_, target_, form());
     return end_request();
   }
   if (found.code != status::ok) return answer_status(found.code);
@@ -158,7 +162,7 @@ void connection::answer_finding(const finding& found) {
     mine.put(target_.path, found.content, found.checked);
   } else if (request_.method != method::head) {
     large_ = found.large;
-    large_size_ = found.size;
+    large_size_ = found.content->size;
   }
   answer_page(*found.content);
 }
@@ -188,7 +192,7 @@ tartan::task<> connection::linger() {
 }
 
 void connection::wait_for_input() {
-  const phase next = body_left_ != 0 ? phase::body : in_.empty() ? phase::idle : phase::head;
+  const phase next = !body_.is_complete() ? phase::body : parser_.has_begun() ? phase::head : phase::idle;
   if (next != phase_ || next == phase::idle) {
     enter(next);
   } else {
@@ -203,7 +207,7 @@ void connection::enter(phase next) {
   const auto limit = [&]() -> std::chrono::milliseconds {
     switch (next) {
       case phase::head: return draining_ ? std::min<std::chrono::milliseconds>(limits.header, hurry) : limits.header;
-      case phase::idle:
+      case phase::idle: return asked_ ? limits.idle : limits.header;  // nobody connects in order to wait
       case phase::body: return limits.idle;
       case phase::lingering: return draining_ ? hurry : linger_for;
       case phase::file:

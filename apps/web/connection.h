@@ -14,6 +14,7 @@
 #include "library.h"
 #include "page_cache.h"
 #include "read_buffer.h"
+#include "request_body.h"
 #include "request_parser.h"
 #include "response.h"
 #include "site.h"
@@ -43,11 +44,11 @@ class connection {
 
   /// What it waits for.
   enum class phase : std::uint8_t { idle, head, body, file, sending, lingering };
-  /// Why it has stopped answering.
-  enum class need : std::uint8_t { input, output, file, end };
+  /// Why it has stopped answering: it needs the rest of a request, or out_ to be written, or the library; or there will be no more.
+  enum class stop : std::uint8_t { input, output, library, end };
 
-  [[nodiscard]] need answer();
-  [[nodiscard]] need answer_request();
+  [[nodiscard]] stop answer();
+  [[nodiscard]] bool answer_request();
   void answer_page(const page& what);
   void answer_status(status s);
   void answer_finding(const finding& found);
@@ -73,11 +74,12 @@ class connection {
   request request_;               ///< the one that is being answered; its views point into in_
   std::string decoded_;           ///< its path, if that has to be decoded
   target_path target_;
-  std::uint64_t body_left_ = 0;   ///< bytes of the last request's body that are still to be dropped
+  request_body body_;             ///< the last request's: what is still to come of it is dropped
   std::string out_;               ///< responses that are to be written
   std::shared_ptr<const file> large_;  ///< whose content comes behind out_
   std::uint64_t large_size_ = 0;
 
+  bool asked_ = false;            ///< a request has come
   bool draining_ = false;         ///< no request after those that have begun
   bool ending_ = false;           ///< nothing after out_
   bool timed_out_ = false;

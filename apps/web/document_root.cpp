@@ -51,9 +51,12 @@ status status_of(int error) noexcept {
 /// changed a moment ago cannot be known by its version.
 bool may_change_unseen(const file_version& version) noexcept {
   constexpr std::int64_t moment_ns = 20'000'000;
+  constexpr std::int64_t second_ns = 1'000'000'000;
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return version.changed_ns > nanoseconds(now) - moment_ns;
+  const bool same_second = now.tv_nsec >= moment_ns;
+  const file_time moment_ago{same_second ? now.tv_sec : now.tv_sec - 1, now.tv_nsec - moment_ns + (same_second ? 0 : second_ns)};
+  return version.changed > moment_ago;
 }
 
 document failed(status why) {
@@ -95,7 +98,7 @@ document document_root::load(std::string_view path, std::size_t most, const std:
 
   document found;
   found.code = status::ok;
-  found.size = static_cast<std::uint64_t>(now.st_size);
+  found.content.size = static_cast<std::uint64_t>(now.st_size);
   found.content.version = file_version::of(now);
   const bool young = may_change_unseen(found.content.version);  // asked before it is read
   if (known && *known == found.content.version) {
@@ -103,11 +106,11 @@ document document_root::load(std::string_view path, std::size_t most, const std:
     return found;
   }
   found.content.head = page_head(name, now, std::time(nullptr));
-  if (found.size > most) {
+  if (found.content.size > most) {  // its version need not be certain: what changes within the file is seen through the descriptor
     found.large = std::move(opened);
     return found;
   }
-  found.content.body.resize(found.size);
+  found.content.body.resize(found.content.size);
   if (!read_all(opened, found.content.body)) return failed(status::internal_error);
   // Written to while it was read: it is served like that, as by any server, but looks changed at the next check.
   struct stat after{};

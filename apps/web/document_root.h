@@ -19,7 +19,6 @@ struct document {
   bool unchanged = false;           ///< it is the version that is known already: nothing was read
   page content;                     ///< if ok
   file large;                       ///< open if the file is too large for a page: its body is to be sent from here
-  std::uint64_t size = 0;           ///< bytes of the file
 };
 
 /// A folder.

@@ -6,7 +6,6 @@
 #include <tartan/core/strand.h>
 #include <tartan/core/task.h>
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "document_root.h"
 #include "page_cache.h"
@@ -26,14 +26,13 @@ namespace web {
 struct finding {
   status code = status::not_found;
   shared_page content;                ///< if ok
-  std::shared_ptr<const file> large;  ///< if the body is to be sent from the disk
-  std::uint64_t size = 0;             ///< bytes of the file
+  std::shared_ptr<const file> large;  ///< if the body is to be sent from the disk: the same for all who send it
   page_cache::time checked{};         ///< when the disk was asked
 };
 
 /// How pages are kept.
 struct library_settings {
-  std::size_t largest_page = 64 * 1024;      ///< bytes of a file that is kept in memory; larger ones are sent from the disk
+  std::size_t largest_page = 64 * 1024;      ///< bytes of a file that is kept in memory, and a 128th of the cache; larger ones are sent from the disk
   std::chrono::milliseconds recheck{1'000};  ///< how long a page is given out before the disk is asked whether it has changed
   cache_limits cache;
 };
@@ -41,7 +40,8 @@ struct library_settings {
 /// Gives each page out to whoever asks, and reads it from the disk when it has to: once, however many ask meanwhile.
 ///
 /// Color: any. It consists of shelves, each with a color of its own: whoever asks visits the shelf's color, so that there is no lock, and
-/// pages on different shelves are looked up in parallel. A page never changes and is counted, so it may be kept and sent in any color.
+/// pages on different shelves are looked up in parallel. A page never changes and is counted, so it may be kept and sent in any color. A
+/// large file stays open while somebody sends it, and has one descriptor, however many do.
 /// Lifetime: must outlive what is asked; the folder must outlive it.
 class library {
  public:
@@ -51,7 +51,7 @@ class library {
   /// which it was checked; nobody gets what a load has brought that had ended before the question.
   ///
   /// `path` must live until the end. Errors: as document_root's, by status; 503 too if there is no memory or no thread for the disk, or
-  /// if the coroutine was asked to end.
+  /// if the coroutine was asked to end. What was there before, and cannot be checked for want of one of these, is given out as it was.
   /// Cost: two moves between colors; if it is not there, or too old, a job of a blocking thread.
   [[nodiscard]] tartan::task<finding> ask(std::string_view path, page_cache::time now);
 
@@ -73,11 +73,11 @@ class library {
   };
 
   [[nodiscard]] tartan::task<finding> ask_disk(shelf& of, std::string_view path, page_cache::time now);
-  [[nodiscard]] tartan::task<finding> load(shelf& into, std::string_view path, page_cache::time now);
+  [[nodiscard]] tartan::task<finding> load(shelf& into, std::string_view path, page_cache::time now, const std::optional<finding>& old);
 
   const document_root& root_;
   const library_settings with_;
-  std::array<std::unique_ptr<shelf>, 64> shelves_;
+  std::vector<std::unique_ptr<shelf>> shelves_;
 };
 
 }  // namespace web

@@ -7,7 +7,10 @@
 #include <tartan/time/sleep.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <semaphore>
 #include <string>
 #include <vector>
@@ -33,6 +36,12 @@ class pages : public testing::TestWithParam<unsigned> {
     return tartan::runtime{with};
   }
   [[nodiscard]] std::string folder() const { return folder_.path(); }
+
+  /// Those of this program that are open.
+  [[nodiscard]] static std::size_t descriptors() {
+    const std::filesystem::directory_iterator open{"/proc/self/fd"};
+    return static_cast<std::size_t>(std::distance(begin(open), end(open)));
+  }
 
   [[nodiscard]] static std::string path_of(int n) { return std::string(1, '/').append(std::to_string(n)); }
 
@@ -146,8 +155,71 @@ TEST_P(pages, that_are_too_large_stay_on_the_disk) {
   ASSERT_EQ(found.code, status::ok);
   ASSERT_NE(found.large, nullptr);
   EXPECT_TRUE(found.large->is_open());
-  EXPECT_EQ(found.size, 1000u);
+  EXPECT_EQ(found.content->size, 1000u);
   EXPECT_TRUE(found.content->body.empty());
+}
+
+TEST_P(pages, that_are_too_large_are_open_once_while_somebody_sends_them) {
+  write("large", std::string(1000, 'x'));
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library_settings with;
+  with.largest_page = 999;
+  library all{rt, root, with};
+  const std::size_t before = descriptors();
+  {
+    std::vector<finding> sent = ask(rt, all, "/large", 10, start_);
+    EXPECT_EQ(all.loads(), 1u);
+    sent.push_back(ask(rt, all, "/large", 1, start_ + 999ms)[0]);
+    EXPECT_EQ(all.loads(), 1u) << "somebody has it, and it is fresh";
+    sent.push_back(ask(rt, all, "/large", 1, start_ + 1s)[0]);
+    EXPECT_EQ(all.loads(), 2u);
+    for (const finding& each : sent) EXPECT_EQ(each.large, sent[0].large);
+    EXPECT_EQ(descriptors(), before + 1);
+    write("large", std::string(2000, 'x'));
+    const finding changed = ask(rt, all, "/large", 1, start_ + 2s)[0];
+    EXPECT_EQ(changed.content->size, 2000u);
+    EXPECT_NE(changed.large, sent[0].large);
+  }
+  EXPECT_EQ(descriptors(), before);
+  EXPECT_TRUE(ask(rt, all, "/large", 1, start_ + 2s)[0].large->is_open());
+}
+
+TEST_P(pages, that_cannot_be_checked_are_given_out_as_they_were) {
+  write("a.txt", "a");
+  write("large", std::string(1000, 'x'));
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library_settings with;
+  with.largest_page = 999;
+  library all{rt, root, with};
+  const finding page = ask(rt, all, "/a.txt", 1, start_)[0];
+  const finding large = ask(rt, all, "/large", 1, start_)[0];
+  {
+    const test::failing_disk fails{test::disk_call::openat2, EMFILE, 100};
+    for (const std::chrono::seconds later : {1s, 2s}) {
+      const finding page_again = ask(rt, all, "/a.txt", 1, start_ + later)[0];
+      EXPECT_EQ(page_again.code, status::ok);
+      EXPECT_EQ(page_again.content, page.content);
+      EXPECT_EQ(page_again.checked, start_) << "it was not";
+      EXPECT_EQ(ask(rt, all, "/large", 1, start_ + later)[0].large, large.large);
+    }
+    EXPECT_EQ(ask(rt, all, "/b.txt", 1, start_)[0].code, status::unavailable);
+  }
+  const test::failing_disk fails{test::disk_call::fstat, EIO};
+  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 3s)[0].code, status::internal_error) << "that is not for want of anything";
+}
+
+TEST_P(pages, that_no_shelf_could_keep_are_not_read) {
+  write("a.txt", std::string(600, 'x'));
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library_settings with;
+  for (const std::size_t bytes : {64 * 1400, 64 * 1000}) {
+    with.cache.bytes = bytes;
+    library all{rt, root, with};
+    EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_)[0].large == nullptr, bytes == 64 * 1400);
+  }
 }
 
 TEST_P(pages, make_room_for_others) {
@@ -155,7 +227,7 @@ TEST_P(pages, make_room_for_others) {
   const document_root root{folder()};
   tartan::runtime rt = runtime();
   library_settings with;
-  with.cache = {.bytes = 0, .entries = 0};
+  with.cache = {.bytes = 64 * 25'000, .entries = 0};
   library all{rt, root, with};
   for (int n = 0; n < 100; ++n) EXPECT_EQ(ask(rt, all, path_of(n), 1, start_)[0].content->body.size(), 10'000u);
   EXPECT_EQ(all.loads(), 100u);

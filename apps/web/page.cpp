@@ -48,7 +48,7 @@ constexpr std::array types{
 }  // namespace
 
 file_version file_version::of(const struct stat& s) noexcept {
-  return {s.st_dev, s.st_ino, s.st_size, nanoseconds(s.st_mtim), nanoseconds(s.st_ctim)};
+  return {s.st_dev, s.st_ino, s.st_size, file_time::of(s.st_mtim), file_time::of(s.st_ctim)};
 }
 
 std::string_view content_type(std::string_view path) noexcept {
@@ -65,7 +65,8 @@ std::string_view content_type(std::string_view path) noexcept {
 std::string page_head(std::string_view path, const struct stat& s, std::time_t now) {
   std::string head{"HTTP/1.1 200 OK\r\nServer: tartan\r\nContent-Type: "};
   head.append(content_type(path)).append("\r\nContent-Length: ").append(std::to_string(s.st_size));
-  if (s.st_mtim.tv_sec <= now) head.append("\r\nLast-Modified: ").append(http_date(s.st_mtim.tv_sec));  // RFC 9110, 8.8.2.1
+  constexpr std::time_t first_date = -62'135'596'800;  // of the year 1: HTTP's years have four digits
+  if (s.st_mtim.tv_sec >= first_date && s.st_mtim.tv_sec <= now) head.append("\r\nLast-Modified: ").append(http_date(s.st_mtim.tv_sec));  // RFC 9110, 8.8.2.1
   return head.append("\r\nDate: ");
 }
 

@@ -1,25 +1,35 @@
 #pragma once
 /// A file as it is sent.
 
+#include <compare>
 #include <cstdint>
 #include <ctime>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "file.h"
+
 struct stat;
 
 namespace web {
 
-[[nodiscard]] inline std::int64_t nanoseconds(const std::timespec& t) noexcept { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+/// As files have it: any year, so in one number of nanoseconds there is no room for it.
+struct file_time {
+  std::int64_t seconds = 0;
+  std::int64_t nanoseconds = 0;
+
+  [[nodiscard]] static file_time of(const std::timespec& t) noexcept { return {t.tv_sec, t.tv_nsec}; }
+  [[nodiscard]] auto operator<=>(const file_time&) const noexcept = default;
+};
 
 /// Tells one state of a file from another.
 struct file_version {
   std::uint64_t device = 0;
   std::uint64_t number = 0;
   std::int64_t size = 0;
-  std::int64_t modified_ns = 0;
-  std::int64_t changed_ns = 0;  ///< cannot be set by hand, unlike the time of modification
+  file_time modified;
+  file_time changed;  ///< cannot be set by hand, unlike the time of modification
 
   [[nodiscard]] static file_version of(const struct stat& s) noexcept;
   [[nodiscard]] bool operator==(const file_version&) const noexcept = default;
@@ -29,7 +39,11 @@ struct file_version {
 struct page {
   std::string head;  ///< status line and headers, up to the date, which is still to come
   std::string body;  ///< empty for a file that is sent from the disk
+  std::uint64_t size = 0;  ///< bytes of the file
   file_version version;
+  std::weak_ptr<const file> large;  ///< the file, while somebody sends it
+
+  [[nodiscard]] bool is_large() const noexcept { return body.size() != size; }
 
   [[nodiscard]] std::size_t bytes() const noexcept { return sizeof *this + head.capacity() + body.capacity(); }
 };
@@ -37,7 +51,7 @@ struct page {
 /// Never changes once it is shared.
 using shared_page = std::shared_ptr<const page>;
 
-/// The head of a page: type by extension, length, time of modification unless that is still to come.
+/// The head of a page: type by extension, length, time of modification unless that is still to come, or has no date in HTTP.
 [[nodiscard]] std::string page_head(std::string_view path, const struct stat& s, std::time_t now);
 
 /// As a Content-Type has it; application/octet-stream for an extension that is not known.

@@ -21,10 +21,13 @@ page_cache::entry* page_cache::find(std::string_view path) {
 
 void page_cache::put(std::string_view path, shared_page content, time checked) {
   drop(path);
-  by_use_.push_front({std::string{path}, std::move(content), checked});
+  entry added{std::string{path}, std::move(content), checked};
+  const std::size_t bytes = bytes_of(added);
+  if (bytes > limits_.bytes || limits_.entries == 0) return;
+  by_use_.push_front(std::move(added));
   by_path_.emplace(by_use_.front().path, by_use_.begin());
-  bytes_ += bytes_of(by_use_.front());
-  while (!by_use_.empty() && (bytes_ > limits_.bytes || by_use_.size() > limits_.entries)) remove(std::prev(by_use_.end()));
+  bytes_ += bytes;
+  while (bytes_ > limits_.bytes || by_use_.size() > limits_.entries) remove(std::prev(by_use_.end()));
 }
 
 void page_cache::drop(std::string_view path) {

@@ -38,7 +38,7 @@ class page_cache {
   /// Null: not here.
   [[nodiscard]] entry* find(std::string_view path);
 
-  /// Takes the place of what is there under this path. A page beyond the limits is not kept.
+  /// Takes the place of what is there under this path. A page beyond the limits is not kept, and drives out no other.
   void put(std::string_view path, shared_page content, time checked);
   void drop(std::string_view path);
 

@@ -70,11 +70,21 @@ TEST(page_cache, stays_within_its_bytes) {
   EXPECT_GT(cache.size(), 5u);
 }
 
-TEST(page_cache, keeps_no_page_that_is_too_large) {
+TEST(page_cache, keeps_no_page_that_is_too_large_and_loses_none_to_it) {
   page_cache cache{{.bytes = 1000, .entries = 10}};
+  cache.put("/a", page_of(100), {});
+  cache.put("/b", page_of(2000), {});
+  EXPECT_EQ(cache.find("/b"), nullptr);
+  EXPECT_NE(cache.find("/a"), nullptr);
   cache.put("/a", page_of(2000), {});
-  EXPECT_EQ(cache.find("/a"), nullptr);
+  EXPECT_EQ(cache.find("/a"), nullptr) << "the old one";
   EXPECT_EQ(cache.bytes(), 0u);
+}
+
+TEST(page_cache, without_entries_keeps_nothing) {
+  page_cache cache{{.bytes = 1000, .entries = 0}};
+  cache.put("/a", page_of(1), {});
+  EXPECT_EQ(cache.find("/a"), nullptr);
 }
 
 }  // namespace

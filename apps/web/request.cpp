@@ -1,6 +1,10 @@
 #include "request.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 namespace web {
@@ -13,11 +17,36 @@ bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 bool is_letter(char c) noexcept { return lower(c) >= 'a' && lower(c) <= 'z'; }
 
-/// What a host's name may consist of, '%' for what is encoded among it.
+bool is_hex(char c) noexcept { return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f'); }
+
+/// What a host's name may consist of, but for what is encoded with '%'.
+bool is_plain(char c) noexcept {
+  constexpr std::string_view others = "-._~!$&'()*+,;=";
+  return is_letter(c) || is_digit(c) || others.find(c) != std::string_view::npos;
+}
+
 bool is_name(std::string_view text) noexcept {
-  constexpr std::string_view others = "-._~!$&'()*+,;=%";
-  return std::all_of(text.begin(), text.end(),
-                     [&](char c) { return is_letter(c) || is_digit(c) || others.find(c) != std::string_view::npos; });
+  for (; !text.empty(); text.remove_prefix(1)) {
+    if (is_plain(text.front())) continue;
+    if (text.front() != '%' || text.size() < 3 || !is_hex(text[1]) || !is_hex(text[2])) return false;
+    text.remove_prefix(2);
+  }
+  return true;
+}
+
+/// What may stand in brackets: an IPv6 address, or "v", a version, a dot and an address of a kind that is yet to come.
+bool is_literal(std::string_view text) noexcept {
+  if (text.starts_with('v') || text.starts_with('V')) {
+    const std::size_t dot = text.find('.');
+    if (dot == std::string_view::npos || dot < 2 || dot + 1 == text.size()) return false;
+    const auto first = text.begin() + static_cast<std::ptrdiff_t>(dot);
+    return std::all_of(text.begin() + 1, first, is_hex) && std::all_of(first, text.end(), [](char c) { return c == ':' || is_plain(c); });
+  }
+  std::array<char, INET6_ADDRSTRLEN> address{};
+  if (text.size() >= address.size()) return false;
+  std::copy(text.begin(), text.end(), address.begin());
+  in6_addr unused{};
+  return ::inet_pton(AF_INET6, address.data(), &unused) == 1;
 }
 
 }  // namespace
@@ -40,9 +69,7 @@ bool is_host(std::string_view text) noexcept {
     host = text.substr(0, colon);
   }
   if (!host.starts_with('[')) return is_name(host);
-  if (host.size() < 4 || host.back() != ']') return false;  // an IPv6 address
-  host = host.substr(1, host.size() - 2);
-  return std::all_of(host.begin(), host.end(), [](char c) { return c == ':' || is_name({&c, 1}); });
+  return host.ends_with(']') && is_literal(host.substr(1, host.size() - 2));
 }
 
 header_field cut_field(std::string_view& lines) noexcept {

@@ -22,6 +22,7 @@ struct request {
   std::string_view target;          ///< as it was sent: visible ASCII
   std::uint64_t content_length = 0; ///< of the body behind the head
   std::size_t head_size = 0;        ///< bytes, with the empty line
+  bool chunked = false;             ///< the body comes in chunks instead: its length is not known
   bool http_1_0 = false;
   bool keep_alive = false;          ///< the client would send another request on this connection
   bool expects_continue = false;    ///< the client holds the body back until it is told to go on

@@ -47,7 +47,7 @@ method method_of(std::string_view word) noexcept {
 struct framing {
   std::size_t hosts = 0;
   std::optional<std::uint64_t> length;
-  bool transfer_encoding = false;
+  bool chunked = false;
   bool close = false;
   bool keep_alive = false;
   bool expects_continue = false;
@@ -73,6 +73,14 @@ std::optional<status> take_length(std::string_view value, framing& into) noexcep
   return std::nullopt;
 }
 
+/// A server has to know `chunked` (RFC 9112, 7.1), and no other.
+std::optional<status> take_coding(std::string_view value, framing& into) noexcept {
+  if (into.chunked) return status::bad_request;
+  if (!same_letters(value, "chunked")) return status::not_implemented;
+  into.chunked = true;
+  return std::nullopt;
+}
+
 std::optional<status> take_field(const header_field& field, framing& into) noexcept {
   if (!is_token(field.name) || !is_value(field.value)) return status::bad_request;
   switch (field.name.size()) {  // most headers are none of these
@@ -82,7 +90,7 @@ std::optional<status> take_field(const header_field& field, framing& into) noexc
       ++into.hosts;
       break;
     case 6:
-      if (same_letters(field.name, "expect")) into.expects_continue = same_letters(field.value, "100-continue");
+      if (same_letters(field.name, "expect")) into.expects_continue = into.expects_continue || list_has(field.value, "100-continue");
       break;
     case 10:
       if (same_letters(field.name, "connection")) {
@@ -94,7 +102,7 @@ std::optional<status> take_field(const header_field& field, framing& into) noexc
       if (same_letters(field.name, "content-length")) return take_length(field.value, into);
       break;
     case 17:
-      if (same_letters(field.name, "transfer-encoding")) into.transfer_encoding = true;
+      if (same_letters(field.name, "transfer-encoding")) return take_coding(field.value, into);
       break;
     default:
       break;
@@ -130,12 +138,19 @@ std::optional<status> parse_fields(std::string_view lines, const request_limits&
     if (const std::optional<status> wrong = take_field(cut_field(lines), found)) return wrong;
   }
   if (found.hosts > 1 || (found.hosts == 0 && !into.http_1_0)) return status::bad_request;
-  if (found.transfer_encoding) return found.length ? status::bad_request : status::not_implemented;
+  // Version 1.0 has no chunks: there, too, the ends of such a request may be seen in two ways (RFC 9112, 6.1).
+  if (found.chunked && (found.length || into.http_1_0)) return status::bad_request;
+  into.chunked = found.chunked;
   into.content_length = found.length.value_or(0);
   if (into.content_length > limits.body) return status::content_too_large;
   into.keep_alive = !found.close && (!into.http_1_0 || found.keep_alive);
-  into.expects_continue = found.expects_continue && !into.http_1_0 && into.content_length > 0;
+  into.expects_continue = found.expects_continue && !into.http_1_0 && (into.chunked || into.content_length > 0);
   return std::nullopt;
+}
+
+/// Why a request line is too long: no method that there is has so many letters.
+status too_long(std::string_view line) noexcept {
+  return line.substr(0, 32).find(' ') == std::string_view::npos ? status::not_implemented : status::uri_too_long;
 }
 
 }  // namespace
@@ -165,7 +180,7 @@ request_parser::outcome request_parser::end_line(std::string_view bytes, std::si
       return outcome::incomplete;
     }
     if (!token_set[static_cast<unsigned char>(bytes[line_])]) return refuse(status::bad_request);
-    if (length > limits_.line) return refuse(status::uri_too_long);
+    if (length > limits_.line) return refuse(too_long(bytes.substr(line_)));
     fields_at_ = newline + 1;
     return outcome::incomplete;
   }
@@ -178,7 +193,7 @@ request_parser::outcome request_parser::end_line(std::string_view bytes, std::si
 request_parser::outcome request_parser::check_rest(std::string_view bytes) noexcept {
   if (fields_at_ != 0) return bytes.size() - fields_at_ > limits_.head ? refuse(status::fields_too_large) : outcome::incomplete;
   const std::string_view rest = bytes.substr(line_);
-  if (rest.size() > limits_.line + 1) return refuse(status::uri_too_long);
+  if (rest.size() > limits_.line + 1) return refuse(too_long(rest));
   // A client that speaks another protocol, TLS for one, would wait for an answer without ever ending a line.
   if (!rest.empty() && rest.front() != '\r' && !token_set[static_cast<unsigned char>(rest.front())]) return refuse(status::bad_request);
   return outcome::incomplete;

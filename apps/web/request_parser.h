@@ -12,7 +12,7 @@ namespace web {
 
 /// What a request may have; beyond it, it is refused.
 struct request_limits {
-  std::size_t line = 8 * 1024;              ///< bytes of the request line: 414
+  std::size_t line = 8 * 1024;              ///< bytes of the request line: 414, or 501 for a method without end
   std::size_t head = 32 * 1024;             ///< bytes of all header lines: 431
   std::size_t fields = 100;                 ///< header lines: 431
   std::uint64_t body = std::uint64_t{1} << 20;  ///< bytes of the body: 413
@@ -21,7 +21,8 @@ struct request_limits {
 /// Parses one request after the other. Does no input and output: it is given bytes, and tells what they are.
 ///
 /// It takes no liberties (RFC 9112, 2.2 and 6.3): lines end in CRLF, no header is continued on the next line, a length is given once
-/// and in digits. Whoever reads the same bytes in another way, as a proxy in front might, could be tricked into seeing other requests.
+/// and in digits, and where a body comes in chunks there is none, and no other coding. Whoever reads the same bytes in another way, as a
+/// proxy in front might, could be tricked into seeing other requests.
 /// Cost: each byte is looked at a fixed number of times, however many pieces it comes in; no allocation.
 class request_parser {
  public:
@@ -37,6 +38,12 @@ class request_parser {
   [[nodiscard]] outcome parse(std::string_view bytes, request& into) noexcept;
 
   [[nodiscard]] status error() const noexcept { return error_; }
+
+  /// Whether a request has begun, but not ended: an empty line before it does not count.
+  [[nodiscard]] bool has_begun() const noexcept { return searched_ > begin_; }
+
+  /// Whether a response, be it to a request that is refused or came only in part, must have no body. `bytes`: as parse was given.
+  [[nodiscard]] bool asks_for_head(std::string_view bytes) const noexcept { return bytes.substr(begin_).starts_with("HEAD "); }
 
   /// Turns to the next request.
   void reset() noexcept { *this = request_parser{limits_}; }

@@ -116,10 +116,13 @@ TEST(request_parser, wants_one_host_from_version_1_1_on) {
 }
 
 TEST(request_parser, wants_a_host_that_could_be_one) {
-  for (const std::string_view host : {"", "a", "A-1.example_b~", "a:80", "a:", "127.0.0.1:8080", "[::1]", "[::1]:80", "[v1.a:b]", "a%20b", "x;y"}) {
+  for (const std::string_view host : {"", "a", "A-1.example_b~", "a:80", "a:", "127.0.0.1:8080", "[::1]", "[::1]:80", "[v1.a:b]",
+                                      "[VF.~]", "[2001:db8::192.0.2.1]", "%C3%a4", "a%20b", "x;y"}) {
     EXPECT_EQ(code_with("Host: " + std::string{host} + "\r\n"), 0) << host;
   }
-  for (const std::string_view host : {"a b", "a/b", "a@b", "a?b", "a#b", "a:b", "a:80:80", "::1", "[::1", "[::1]80", "[]", "[a b]", "a\x80", "<a>"}) {
+  for (const std::string_view host : {"a b", "a/b", "a@b", "a?b", "a#b", "a:b", "a:80:80", "::1", "[::1", "[::1]80", "[]",
+                                      "[zz!!]", "[::1::]", "[::%31]", "[1.2.3.4]", "[v.a]", "[v1.]", "[v1]", "[vg.a]", "[v1.%61]",
+                                      "[1:2:3:4:5:6:7:8:9:a:b:c:d:e:f:1:2:3:4:5:6:7:8:9:a:b]", "a%zz", "a%", "a%1", "a%1g", "[a b]", "a\x80", "<a>"}) {
     EXPECT_EQ(code_with("Host: " + std::string{host} + "\r\n"), 400) << host;
   }
 }
@@ -150,10 +153,19 @@ TEST(request_parser, refuses_a_body_beyond_the_limit) {
   EXPECT_EQ(code_with(host + "Content-Length: 000000000000000000000000000001\r\n"), 0);
 }
 
-TEST(request_parser, does_not_know_transfer_encodings) {
-  EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: chunked\r\n"), 501);
-  EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: identity\r\n"), 501);
+TEST(request_parser, knows_chunks_and_no_other_coding) {
+  EXPECT_TRUE(parse("POST / HTTP/1.1\r\nHost: a\r\nTransfer-encoding: Chunked\r\n\r\n").found.chunked);
+  EXPECT_FALSE(parse("POST / HTTP/1.1\r\nHost: a\r\n\r\n").found.chunked);
+  for (const std::string_view coding : {"identity", "gzip", "gzip, chunked", "chunked, chunked", "xchunked", ""}) {
+    EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: " + std::string{coding} + "\r\n"), 501) << coding;
+  }
+}
+
+TEST(request_parser, refuses_what_has_more_than_one_end) {
+  EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), 400);
+  EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: chunked\r\n", "POST / HTTP/1.0"), 400);
   EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n"), 400);
+  EXPECT_EQ(code_with("Host: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n"), 400);
 }
 
 TEST(request_parser, says_whether_the_connection_goes_on) {
@@ -175,6 +187,12 @@ TEST(request_parser, says_whether_the_connection_goes_on) {
 
 TEST(request_parser, knows_who_waits_to_be_told_to_go_on) {
   EXPECT_TRUE(parse("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-Continue\r\n\r\n").found.expects_continue);
+  for (const std::string_view fields : {"Expect: 100-continue\r\nExpect: more\r\n", "Expect: more\r\nExpect: 100-continue\r\n",
+                                        "Expect: 100-continue, more\r\n", "Expect: more,100-continue\r\n"}) {
+    const std::string_view line = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n";
+    EXPECT_TRUE(parse(std::string{line}.append(fields).append("\r\n")).found.expects_continue) << fields;
+  }
+  EXPECT_FALSE(parse("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100\r\n\r\n").found.expects_continue);
   EXPECT_FALSE(parse("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n").found.expects_continue);
   EXPECT_FALSE(parse("POST / HTTP/1.0\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n").found.expects_continue);
 }
@@ -186,6 +204,34 @@ TEST(request_parser, limits_the_request_line_whether_it_has_ended_or_not) {
   EXPECT_EQ(code_of(line(8192)), 1);
   EXPECT_EQ(code_of(line(8192) + "\r"), 1);
   EXPECT_EQ(code_of(line(8200)), 414);
+}
+
+TEST(request_parser, does_not_know_a_method_that_has_no_end) {
+  EXPECT_EQ(code_of(std::string(9000, 'A')), 501);
+  EXPECT_EQ(code_of(std::string(9000, 'A') + " / HTTP/1.1\r\nHost: a\r\n\r\n"), 501);
+  EXPECT_EQ(code_of("OPTIONS /" + std::string(9000, 'A')), 414);
+}
+
+TEST(request_parser, tells_a_request_that_has_begun_from_an_empty_line) {
+  request_parser parser;
+  request found;
+  EXPECT_FALSE(parser.has_begun());
+  EXPECT_EQ(parser.parse("\r\n", found), outcome::incomplete);
+  EXPECT_FALSE(parser.has_begun());
+  EXPECT_EQ(parser.parse("\r\nG", found), outcome::incomplete);
+  EXPECT_TRUE(parser.has_begun());
+}
+
+TEST(request_parser, knows_who_wants_no_body_though_the_request_is_refused) {
+  for (const std::string_view rest : {"/ HTTP/1.1\r\nHost", "/ HTTP/1.1\r\n\r\n", "x HTTP/2.0\r\nHost: a\r\n\r\n", "/ HTTP/1.1\n"}) {
+    for (const std::string_view method : {"HEAD ", "\r\nHEAD ", "GET ", "\r\nGET ", "HEADS ", "head "}) {
+      const std::string bytes = std::string{method}.append(rest);
+      request_parser parser;
+      request found;
+      EXPECT_NE(parser.parse(bytes, found), outcome::complete) << bytes;
+      EXPECT_EQ(parser.asks_for_head(bytes), method.ends_with("HEAD ")) << bytes;
+    }
+  }
 }
 
 TEST(request_parser, limits_the_headers_in_bytes_and_in_number) {

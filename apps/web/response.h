@@ -6,6 +6,7 @@
 
 #include "page.h"
 #include "status.h"
+#include "target.h"
 
 namespace web {
 
@@ -23,7 +24,7 @@ void append_page(std::string& out, const page& what, const response_form& form);
 /// Appends a status and, as body, one line that says it. 405 says what is allowed.
 void append_status(std::string& out, status s, const response_form& form);
 
-/// Appends a redirection to the same path with a slash.
-void append_redirect(std::string& out, std::string_view path, const response_form& form);
+/// Appends a redirection to the same path with a slash, and to the same query.
+void append_redirect(std::string& out, const target_path& from, const response_form& form);
 
 }  // namespace web

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "http_date.h"
@@ -60,8 +62,8 @@ TEST(response, of_a_status_has_a_short_body) {
 
 TEST(response, that_redirects_adds_the_slash) {
   std::string out;
-  append_redirect(out, "/a%20b", {date, true, false, true});
-  EXPECT_NE(out.find("\r\nLocation: /a%20b/\r\n"), std::string::npos);
+  append_redirect(out, {"/a b", "/a%20b", "?x=1"}, {date, true, false, true});
+  EXPECT_NE(out.find("\r\nLocation: /a%20b/?x=1\r\n"), std::string::npos) << out;
 }
 
 TEST(page, has_the_type_of_its_extension) {
@@ -78,6 +80,19 @@ TEST(page, modified_in_the_future_does_not_say_when) {
   s.st_mtim.tv_sec = 1000;
   EXPECT_NE(page_head("a", s, 1000).find("Last-Modified"), std::string::npos);
   EXPECT_EQ(page_head("a", s, 999).find("Last-Modified"), std::string::npos);
+}
+
+TEST(page, of_any_year_has_a_version_and_a_date_if_there_is_one) {
+  struct stat s{};
+  for (const std::int64_t seconds : {std::numeric_limits<std::int64_t>::min(), std::int64_t{-62'135'596'801}, std::int64_t{-62'135'596'800},
+                                     std::int64_t{-9'300'000'000}, std::int64_t{9'300'000'000}, std::numeric_limits<std::int64_t>::max()}) {
+    s.st_mtim.tv_sec = s.st_ctim.tv_sec = seconds;
+    EXPECT_EQ(file_version::of(s).modified.seconds, seconds);
+    const bool dated = seconds >= -62'135'596'800 && seconds <= 1000;
+    EXPECT_EQ(page_head("a", s, 1000).find("Last-Modified") != std::string::npos, dated) << seconds;
+  }
+  s.st_mtim.tv_sec = -62'135'596'800;
+  EXPECT_NE(page_head("a", s, 1000).find("Mon, 01 Jan 0001 00:00:00 GMT"), std::string::npos);
 }
 
 TEST(http_date, is_written_as_the_standard_has_it) {

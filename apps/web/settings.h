@@ -12,8 +12,8 @@ namespace web {
 
 /// How long the server waits for a client.
 struct time_limits {
-  std::chrono::milliseconds header{10'000};  ///< for the head of a request, from its first byte on: then 408
-  std::chrono::milliseconds idle{60'000};    ///< for a request, and for all of its body: then the connection is closed
+  std::chrono::milliseconds header{10'000};  ///< for the head of a request, from its first byte on: then 408; and for the first byte of all
+  std::chrono::milliseconds idle{60'000};    ///< for the next request, and for all of a body: then the connection is closed
   std::chrono::milliseconds write{60'000};   ///< for taking 256 KB of a response: then the connection is closed
   std::chrono::milliseconds drain{10'000};   ///< after a signal, for requests in progress
 };

@@ -61,10 +61,11 @@ std::optional<status> check_segments(std::string_view path) noexcept {
 }  // namespace
 
 target_result path_of(std::string_view target, std::string& scratch) {
-  std::string_view sent = without_origin(target);
-  sent = sent.substr(0, sent.find('?'));
-  if (sent.empty() || sent.front() != '/' || sent.find('#') != std::string_view::npos) return {status::bad_request, {}};
-  target_result result{std::nullopt, {sent, sent}};
+  if (target.find('#') != std::string_view::npos) return {status::bad_request, {}};  // a client keeps that for itself
+  const std::string_view whole = without_origin(target);
+  const std::string_view sent = whole.substr(0, whole.find('?'));
+  if (!sent.starts_with('/')) return {status::bad_request, {}};
+  target_result result{std::nullopt, {sent, sent, whole.substr(sent.size())}};
   if (sent.find('%') != std::string_view::npos) {
     result.error = decode(sent, scratch);
     result.found.path = scratch;

@@ -13,11 +13,12 @@ namespace web {
 struct target_path {
   std::string_view path;  ///< decoded; begins with '/'; no segment is empty but the last, and none is "." or ".."
   std::string_view sent;  ///< the same before it was decoded
+  std::string_view query; ///< what was sent behind it, with its '?'; or nothing
 };
 
 /// "/a%20b?query" or "http://host/a%20b": the path, percent-decoded once. `scratch` holds it if there is something to decode.
 ///
-/// Errors: 400 for what is no path, or has a zero byte; 403 for "." and "..", which a client resolves before it asks; 404 for an
+/// Errors: 400 for what is no path, has a '#', or has a zero byte; 403 for "." and "..", which a client resolves before it asks; 404 for an
 /// encoded '/' and for an empty segment: no file has such a name.
 struct target_result {
   std::optional<status> error;

@@ -38,7 +38,9 @@ TEST(target, may_name_a_host) {
 }
 
 TEST(target, is_refused_if_it_is_no_path) {
-  for (const std::string_view target : {"*", "a", "example.org:443", "?", "../a", "/a#b", "%2f"}) EXPECT_EQ(path(target), "400") << target;
+  for (const std::string_view target : {"*", "a", "example.org:443", "?", "../a", "/a#b", "/#a", "/?#", "/a?b#c", "http://a/?#", "%2f"}) {
+    EXPECT_EQ(path(target), "400") << target;
+  }
 }
 
 TEST(target, is_decoded_once) {
@@ -80,6 +82,8 @@ TEST(target, keeps_what_was_sent_for_redirections) {
   const target_result result = path_of("http://example.org/a%20b?c", scratch);
   EXPECT_EQ(result.found.sent, "/a%20b");
   EXPECT_EQ(result.found.path, "/a b");
+  EXPECT_EQ(result.found.query, "?c");
+  EXPECT_EQ(path_of("/a", scratch).found.query, "");
 }
 
 }  // namespace

@@ -1,0 +1,73 @@
+#include "request_body.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <system_error>
+
+namespace web {
+
+namespace {
+
+constexpr std::size_t longest_line = 4096;  // bytes, with its end
+constexpr std::size_t most_digits = 8;      // far beyond any limit on bodies
+
+bool is_control(char c) noexcept { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
+
+}  // namespace
+
+void request_body::begin(const request& of) noexcept {
+  taken_ = 0;
+  left_ = of.content_length;
+  next_ = of.chunked ? part::size : part::end;
+}
+
+request_body::outcome request_body::drop_from(read_buffer& in) noexcept {
+  for (;;) {
+    const std::size_t dropped = static_cast<std::size_t>(std::min<std::uint64_t>(left_, in.size()));
+    in.drop(dropped);
+    left_ -= dropped;
+    if (is_complete()) return outcome::complete;
+    if (in.empty()) return outcome::incomplete;
+    // A line that comes in many pieces is searched again with each: it is short.
+    const std::string_view text = in.text().substr(0, longest_line);
+    const std::size_t newline = text.find('\n');
+    if (newline == std::string_view::npos) return text.size() == longest_line ? outcome::refused : outcome::incomplete;
+    if (newline == 0 || text[newline - 1] != '\r' || !take_line(text.substr(0, newline - 1))) return outcome::refused;
+    in.drop(newline + 1);
+  }
+}
+
+/// Gives false if it is none, or too much.
+bool request_body::take_line(std::string_view line) noexcept {
+  taken_ += line.size() + 2;
+  if (std::any_of(line.begin(), line.end(), is_control)) return false;
+  switch (next_) {
+    case part::size:
+      if (!take_size(line)) return false;
+      break;
+    case part::end_of_chunk:
+      if (!line.empty()) return false;
+      next_ = part::size;
+      break;
+    case part::trailer:
+      if (line.empty()) next_ = part::end;
+      break;
+    case part::end:
+      break;
+  }
+  return taken_ <= most_;
+}
+
+/// "1f" or "1f;extension"; the last one is zero.
+bool request_body::take_size(std::string_view line) noexcept {
+  const std::string_view digits = line.substr(0, line.find(';'));
+  if (digits.size() > most_digits) return false;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), left_, 16);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return false;
+  taken_ += left_;
+  next_ = left_ == 0 ? part::trailer : part::end_of_chunk;
+  return true;
+}
+
+}  // namespace web

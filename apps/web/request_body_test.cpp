@@ -1,0 +1,121 @@
+#include "request_body.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace web {
+namespace {
+
+using outcome = request_body::outcome;
+
+constexpr std::uint64_t most = 1000;
+
+void add(read_buffer& to, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::span<std::byte> room = to.room();
+    const std::size_t taken = std::min(room.size(), bytes.size());
+    std::memcpy(room.data(), bytes.data(), taken);
+    to.add(taken);
+    bytes.remove_prefix(taken);
+  }
+}
+
+/// In pieces of so many bytes, up to the end of the body. Gives the outcome, and leaves what is not the body's in `bytes`.
+outcome drop(const request& of, std::string& bytes, std::size_t piece) {
+  request_body body{most};
+  body.begin(of);
+  read_buffer in;
+  outcome got = body.drop_from(in);
+  std::size_t at = 0;
+  for (; at < bytes.size() && got == outcome::incomplete; at += std::min(piece, bytes.size() - at)) {
+    add(in, std::string_view{bytes}.substr(at, piece));
+    got = body.drop_from(in);
+    EXPECT_EQ(body.is_complete(), got == outcome::complete);
+  }
+  bytes = std::string{in.text()} + bytes.substr(at);
+  return got;
+}
+
+outcome chunks(std::string bytes, std::size_t piece = 100'000) {
+  request of;
+  of.chunked = true;
+  return drop(of, bytes, piece);
+}
+
+TEST(request_body, that_is_not_there_is_complete) {
+  std::string bytes = "GET";
+  EXPECT_EQ(drop({}, bytes, 10), outcome::complete);
+  EXPECT_EQ(bytes, "GET");
+}
+
+TEST(request_body, of_a_known_length_is_dropped_unseen) {
+  for (const std::size_t piece : {1, 2, 100}) {
+    request of;
+    of.content_length = 5;
+    std::string bytes = "\r\n\r\n!GET";
+    EXPECT_EQ(drop(of, bytes, piece), outcome::complete);
+    EXPECT_EQ(bytes, "GET");
+    bytes = "1234";
+    EXPECT_EQ(drop(of, bytes, piece), outcome::incomplete);
+  }
+}
+
+TEST(request_body, in_chunks_ends_with_the_last_of_them) {
+  for (const std::string_view body :
+       {"0\r\n\r\n", "1\r\nx\r\n0\r\n\r\n", "0000000a\r\n0\r\n\r\n0\r\n\r\n\r\n000\r\n\r\n", "aB;a=\"b\";c\r\n" /* 171 */,
+        "3;\r\nabc\r\n0;x\r\nTrailer: 1\r\nAnother: 2\r\n\r\n"}) {
+    for (const std::size_t piece : {1, 2, 3, 5, 1000}) {
+      request of;
+      of.chunked = true;
+      std::string bytes{body};
+      if (body.starts_with("aB")) bytes += std::string(171, 'x') + "\r\n0\r\n\r\n";
+      bytes += "GET";
+      EXPECT_EQ(drop(of, bytes, piece), outcome::complete) << body;
+      EXPECT_EQ(bytes, "GET") << body;
+    }
+  }
+}
+
+TEST(request_body, in_chunks_is_refused_if_its_end_could_be_seen_elsewhere) {
+  for (const std::string_view body :
+       {"\r\n", "x\r\n", "-1\r\n", "+1\r\n", "0x1\r\n", " 1\r\n", "1 \r\n", "1 ;a\r\n", ";a\r\n", "1\n", "1\rx\r\n", "1;a\rb\r\n", "1;\n\r\n", "\n",
+        "000000001\r\n", "1\r\nx0\r\n", "1\r\nx\n", "1\r\n\r\n\r\n", "1\r\nx\r\n0\r\n\n", "0\r\na\rb\r\n", "0\r\na: b\n"}) {
+    for (const std::size_t piece : {1, 2, 1000}) EXPECT_EQ(chunks(std::string{body}, piece), outcome::refused) << body;
+  }
+  EXPECT_EQ(chunks("1;" + std::string{"\0\r\n", 3}), outcome::refused);
+}
+
+TEST(request_body, in_chunks_has_a_limit) {
+  const auto with = [](std::size_t size) { return "00000" + std::string{"0123456789abcdef"[size / 256]} + "00\r\n"; };
+  EXPECT_EQ(chunks(with(768)), outcome::incomplete);
+  EXPECT_EQ(chunks(with(1024)), outcome::refused) << "before it comes";
+  EXPECT_EQ(chunks("ffffffff\r\n"), outcome::refused);
+  std::string many;
+  for (int n = 0; n < 200; ++n) many += "1\r\nx\r\n";
+  EXPECT_EQ(chunks(many), outcome::refused) << "what is around the chunks counts";
+  std::string trailers = "0\r\n";
+  for (int n = 0; n < 200; ++n) trailers += "a: b\r\n";
+  EXPECT_EQ(chunks(trailers), outcome::refused);
+  EXPECT_EQ(chunks("1;" + std::string(4092, 'x')), outcome::incomplete);
+  EXPECT_EQ(chunks("1;" + std::string(4094, 'x')), outcome::refused) << "a line without an end";
+}
+
+TEST(request_body, is_as_long_as_the_request_says_each_time) {
+  request_body body{most};
+  read_buffer in;
+  request of;
+  of.chunked = true;
+  for (int n = 0; n < 300; ++n) {  // the limit is one body's
+    body.begin(of);
+    add(in, "1\r\nx\r\n0\r\n\r\n");
+    EXPECT_EQ(body.drop_from(in), outcome::complete);
+    EXPECT_TRUE(in.empty());
+  }
+}
+
+}  // namespace
+}  // namespace web

@@ -1,0 +1,118 @@
+"""Tests of clients that ask for what is rare, that break off, and that are many."""
+import os
+import resource
+import threading
+
+import harness
+from harness import LARGE, expect, get, server, test
+
+
+def with_descriptors(number):
+    """For a child: as many may be open. One that has fewer itself says so."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (number, number))
+    return limit
+
+
+@test
+def a_refusal_of_head_has_no_body_either():
+    requests = [(400, b"HEAD / HTTP/1.1\r\n\r\n"), (400, get("/", "Host: b\r\n", method="HEAD")), (505, get("/", method="HEAD", version="2.0")),
+                (413, get("/", "Content-Length: 1048577\r\n", method="HEAD")), (414, b"HEAD /" + b"a" * 9000),
+                (431, b"HEAD / HTTP/1.1\r\nX: " + b"y" * 33000), (501, get("/", "Transfer-Encoding: gzip\r\n", method="HEAD"))]
+    with server() as s:
+        for expected, request in requests:
+            got = s.ask(request)
+            expect(got.startswith(b"HTTP/1.1 %d " % expected), request[:60], got[:200])
+            expect(got.count(b"\r\n\r\n") == 1 and got.endswith(b"\r\n\r\n"), request[:60], got)
+    with server("--header-timeout", "0.2") as s, s.connect() as c:
+        c.send(b"HEAD / HTTP/1.1\r\nHos")
+        got = c.rest()
+        expect(got.startswith(b"HTTP/1.1 408 ") and got.endswith(b"\r\n\r\n"), got)
+
+
+@test
+def an_empty_line_is_no_request():
+    with server("--header-timeout", "0.2", "--idle-timeout", "0.4") as s, s.connect() as c:
+        expect(c.get("/page.html")[0] == 200)
+        c.send(b"\r\n")
+        expect(c.is_closed(), "as an idle connection: without a word")
+    with server() as s, s.connect() as c:
+        for _ in range(3):
+            c.send(b"\r\n")
+            expect(c.get("/page.html")[0] == 200)
+
+
+@test
+def who_connects_and_says_nothing_has_as_long_as_for_a_head():
+    with server("--header-timeout", "0.2") as s:
+        with s.connect() as c:
+            expect(c.is_closed())
+        with s.connect() as c:
+            c.send(b"\r\n")
+            expect(c.is_closed())
+
+
+@test
+def chunks_are_dropped_and_the_next_request_found():
+    with server() as s, s.connect() as c:
+        inside = b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n" * 1000
+        body = b"%x;name=value\r\n%s\r\n" % (len(inside), inside) * 20 + b"0\r\nTrailer: a\r\n\r\n"
+        for method, status in (("POST", 405), ("GET", 200)):
+            c.send(get("/page.html", "Transfer-Encoding: chunked\r\n", method=method) + body + get("/style.css"))
+            expect(c.response()[0] == status, method)
+            expect(c.response()[2] == b"p {}\n", method)
+
+
+@test
+def chunks_that_are_none_or_too_many_end_the_connection():
+    for body in (b"x\r\n", b"1\r\nxx\r\n", b"100001\r\n", b"80000\r\n" + b"x" * 0x80000 + b"\r\n80000\r\n"):
+        with server() as s, s.connect() as c:
+            c.send(get("/", "Transfer-Encoding: chunked\r\n", method="POST") + body + get("/page.html"))
+            expect(c.response()[0] == 405)
+            expect(c.is_closed(), body[:20])
+
+
+@test
+def chunks_that_do_not_come_end_the_connection():
+    with server("--idle-timeout", "0.2") as s, s.connect() as c:
+        c.send(get("/", "Transfer-Encoding: chunked\r\n", method="POST") + b"5\r\nx")
+        expect(c.response()[0] == 405)
+        expect(c.is_closed())
+
+
+@test
+def a_client_that_half_closes_and_goes_in_the_middle_of_a_file_ends_nothing_else():
+    with server() as s, s.connect() as good:
+        def come_and_go():
+            for _ in range(50):
+                with s.connect(receive_buffer=4096) as c:
+                    c.send(get("/large.bin"))
+                    c.finish()
+                    c.receive()  # the rest is unread: what the server sends next is answered by a reset
+        several = [threading.Thread(target=come_and_go) for _ in range(4)]
+        for each in several:
+            each.start()
+        for each in several:
+            each.join()
+        expect(good.get("/large.bin")[2] == LARGE)
+
+
+@test
+def stalled_downloads_of_one_file_leave_descriptors_for_all_others():
+    complaint = "tartan-web: 75 connections at a time instead of 10000: this process may open 100 files (ulimit -n)\n"
+    path = harness.ROOT / "huge.bin"
+    path.touch()
+    os.truncate(path, 64 << 20)  # nothing on the disk, and more than the system takes for a client that does not read
+    with server("--recheck", "0", preparation=with_descriptors(100), complaint=complaint) as s, s.connect() as hot:
+        expect(hot.get("/page.html")[0] == 200)
+        stalled = [s.connect(receive_buffer=4096) for _ in range(70)]
+        for each in stalled:  # one after the other: each asks for the file anew
+            each.send(get("/huge.bin"))
+            expect(each.receive() and each.got.startswith(b"HTTP/1.1 200 "), each.got[:100])
+        for _ in range(5):
+            expect(hot.get("/page.html")[0] == 200)
+            expect(hot.get("/huge.bin")[0] == 200)
+        with s.connect() as late:
+            expect(late.get("/style.css")[0] == 200)
+        for each in stalled:
+            each.reset()

@@ -8,17 +8,20 @@ WORKERS ?= 0
 build: ## build the library, optimized, in build/release
 	@$(call build_target,release,tartan)
 
+serve: export ROOT := $(ROOT)
+serve: export PORT := $(PORT)
+serve: export WORKERS := $(WORKERS)
 serve: ## build the web server and serve a small site on http://127.0.0.1:8080 (PORT, ROOT, WORKERS); Ctrl-C ends it
 	@tools/packages build apps
 	@cmake --preset release -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset release --target tartan-web -j $(JOBS)
-	@exec build/release/apps/web/tartan-web --root '$(ROOT)' --listen '127.0.0.1:$(PORT)' --workers '$(WORKERS)'
+	@exec build/release/apps/web/tartan-web --root "$$ROOT" --listen "127.0.0.1:$$PORT" --workers "$$WORKERS"
 
 test: ## install what is missing (Debian), build release, asan and tsan, run every test
 	@tools/packages build apps test
 	@tests/run
 
 soak: ## the long forms of the tests: 8 and 64 workers, many more rounds
-	@tools/packages build apps test
+	@tools/packages build apps test soak
 	@tests/run --soak
 
 faults: ## plant each known fault in a copy of the tree and see a test fail (some minutes)

@@ -3,7 +3,13 @@
 // and not one allocation. What is not in the cache comes from the library, and is then answered in the same way.
 //
 // Timeouts: each wait has a deadline, and one timer looks from time to time whether it has passed. A request moves the deadline,
-// which is a store; it does not touch the timer.
+// which is a store; it does not touch the timer. tartan::with_timeout around each read and write is the simple way, and the right one for
+// most programs. Here, where a request costs a read and a write and little else, it would make 6,700 instructions of 4,700 (callgrind; one
+// connection, so going to sleep and waking up are among them).
+//
+// Buffers: a head is parsed in one piece, and buf::chain's slices may end anywhere in it; so what is read goes into one piece of memory
+// (read_buffer). Responses are short, but for those that the kernel sends from the disk: copied into one string, many leave with one
+// write, and need no slice each. A server that hands bodies on, or writes more than its peers read, wants buf::chain and its marks.
 #include "connection.h"
 
 #include <algorithm>

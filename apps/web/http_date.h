@@ -12,7 +12,7 @@ namespace web {
 
 /// The date of responses, written once a second.
 ///
-/// Cost: 5 ns; the clock is the kernel's coarse one, up to 4 ms late.
+/// Cost: 5 ns; the clock is the kernel's coarse one, a tick late at most: 1 to 10 ms.
 class date_clock {
  public:
   [[nodiscard]] std::string_view text();

@@ -215,7 +215,7 @@ TEST_P(pages, that_no_shelf_could_keep_are_not_read) {
   const document_root root{folder()};
   tartan::runtime rt = runtime();
   library_settings with;
-  for (const std::size_t bytes : {64 * 1400, 64 * 1000}) {
+  for (const std::size_t bytes : {64u * 1400, 64u * 1000}) {
     with.cache.bytes = bytes;
     library all{rt, root, with};
     EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_)[0].large == nullptr, bytes == 64 * 1400);

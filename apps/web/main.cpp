@@ -19,7 +19,8 @@
 namespace {
 
 /// Each connection needs a descriptor, and what the system gives by default is made for programs that use select(). A quarter is left
-/// for the files: who is connected could otherwise not be answered.
+/// for files that are read or sent, one for each file, however many want it. If that is not enough, pages in memory are served on, other
+/// files are answered with 503, and who connects waits.
 std::size_t most_connections(std::size_t wanted) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
@@ -59,6 +60,7 @@ int serve(web::settings with) {
   tartan::runtime rt{options};
   web::server server{rt, with};
   tartan::signal_set signals{rt, {SIGINT, SIGTERM}};
+  // epoll: the library's only poller for real sockets.
   std::printf("tartan-web: %s on http://%s with %u worker%s (epoll); Ctrl-C ends it\n", web::one_line(with.root).c_str(),
               server.address().to_string().c_str(), rt.workers(), rt.workers() == 1 ? "" : "s");
   std::fflush(stdout);

@@ -53,7 +53,7 @@ TEST(request_body, that_is_not_there_is_complete) {
 }
 
 TEST(request_body, of_a_known_length_is_dropped_unseen) {
-  for (const std::size_t piece : {1, 2, 100}) {
+  for (const std::size_t piece : {1u, 2u, 100u}) {
     request of;
     of.content_length = 5;
     std::string bytes = "\r\n\r\n!GET";
@@ -68,7 +68,7 @@ TEST(request_body, in_chunks_ends_with_the_last_of_them) {
   for (const std::string_view body :
        {"0\r\n\r\n", "1\r\nx\r\n0\r\n\r\n", "0000000a\r\n0\r\n\r\n0\r\n\r\n\r\n000\r\n\r\n", "aB;a=\"b\";c\r\n" /* 171 */,
         "3;\r\nabc\r\n0;x\r\nTrailer: 1\r\nAnother: 2\r\n\r\n"}) {
-    for (const std::size_t piece : {1, 2, 3, 5, 1000}) {
+    for (const std::size_t piece : {1u, 2u, 3u, 5u, 1000u}) {
       request of;
       of.chunked = true;
       std::string bytes{body};
@@ -84,7 +84,7 @@ TEST(request_body, in_chunks_is_refused_if_its_end_could_be_seen_elsewhere) {
   for (const std::string_view body :
        {"\r\n", "x\r\n", "-1\r\n", "+1\r\n", "0x1\r\n", " 1\r\n", "1 \r\n", "1 ;a\r\n", ";a\r\n", "1\n", "1\rx\r\n", "1;a\rb\r\n", "1;\n\r\n", "\n",
         "000000001\r\n", "1\r\nx0\r\n", "1\r\nx\n", "1\r\n\r\n\r\n", "1\r\nx\r\n0\r\n\n", "0\r\na\rb\r\n", "0\r\na: b\n"}) {
-    for (const std::size_t piece : {1, 2, 1000}) EXPECT_EQ(chunks(std::string{body}, piece), outcome::refused) << body;
+    for (const std::size_t piece : {1u, 2u, 1000u}) EXPECT_EQ(chunks(std::string{body}, piece), outcome::refused) << body;
   }
   EXPECT_EQ(chunks("1;" + std::string{"\0\r\n", 3}), outcome::refused);
 }

@@ -1,11 +1,12 @@
 #include "server.h"
 
-#include <tartan/core/in.h>
+#include <tartan/core/on.h>
 #include <tartan/core/post.h>
 #include <tartan/time/with_timeout.h>
 
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -20,22 +21,56 @@ tartan::task<> server::run() {
     tartan::result<tartan::tcp::stream> peer = co_await door_.accept();
     if (draining_ || !place) co_return;
     if (!peer) throw std::system_error{peer.error(), "cannot accept connections"};
-    auto client = std::make_unique<connection>(site_, std::move(*peer));
-    open_.insert(client.get());
-    const tartan::color own = client->color();
-    connections_.spawn_in(own, &server::serve, this, std::move(client), std::move(*place));
+    try {
+      admit(std::move(*peer), std::move(*place));
+    } catch (const std::bad_alloc&) {  // there will be memory again when others have gone
+      complain(std::current_exception());
+    }
+  }
+}
+
+void server::admit(tartan::tcp::stream peer, tartan::semaphore::permit place) {
+  auto client = std::make_unique<connection>(site_, std::move(peer));
+  connection* const known = client.get();
+  const tartan::color own = client->color();
+  open_.insert(known);
+  try {
+    connections_.spawn_in(own, &server::serve, this, std::move(client), std::move(place));
+  } catch (...) {
+    open_.erase(known);
+    throw;
   }
 }
 
 /// Color: the connection's.
 tartan::task<> server::serve(std::unique_ptr<connection> client, tartan::semaphore::permit /*place*/) {
+  const tartan::color own = client->color();
+  std::exception_ptr wrong;
   try {
     co_await client->run();
-  } catch (const std::exception& e) {  // no memory, no thread for the disk: this connection's misfortune
-    std::fprintf(stderr, "tartan-web: a connection ends: %s\n", e.what());
+  } catch (const std::exception&) {  // no memory, no thread for the disk: this connection's misfortune
+    wrong = std::current_exception();
   }
-  // What drain has posted to this color runs before the way back from there: it never meets a connection that is gone.
-  co_await tartan::in(tartan::color{}, [&] { open_.erase(client.get()); });
+  // What drain has posted to this color runs before the way back from there: it never meets a connection that is gone. Neither way
+  // needs memory.
+  co_await tartan::on(tartan::color{});
+  open_.erase(client.get());
+  if (wrong) complain(wrong);
+  co_await tartan::on(own);
+}
+
+/// Once a second: what is missing is missing for all.
+void server::complain(const std::exception_ptr& why) noexcept {
+  ++untold_;
+  const auto now = site_.runtime.now();
+  if (now < next_complaint_) return;
+  try {
+    std::rethrow_exception(why);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "tartan-web: connections that had to be given up: %zu (%s)\n", untold_, e.what());
+  }
+  untold_ = 0;
+  next_complaint_ = now + std::chrono::seconds{1};
 }
 
 tartan::task<> server::drain() {

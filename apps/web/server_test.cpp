@@ -24,6 +24,7 @@
 #include "tests/seed.h"
 #include "tests/temporary_folder.h"
 #include "tests/web/failing_disk.h"
+#include "tests/web/failing_memory.h"
 
 namespace web {
 namespace {
@@ -270,6 +271,20 @@ TEST_P(a_server, answers_what_the_disk_refuses_and_goes_on) {
         co_await hear(c, came, !refused ? "a page" : error == EMFILE ? "Unavailable\n" : "Error\n");
       }
     }
+  });
+}
+
+TEST_P(a_server, gives_up_whom_it_has_no_memory_for_and_goes_on) {
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const auto at = *c.peer_address();
+    {
+      const test::failing_memory fails{sizeof(connection)};
+      auto given_up = co_await tartan::tcp::connect(at);
+      EXPECT_EQ((co_await rest_of(*given_up)).text, "");
+    }
+    auto next = co_await tartan::tcp::connect(at);
+    co_await send(*next, get("/page", "Connection: close\r\n"));
+    EXPECT_TRUE((co_await rest_of(*next)).text.ends_with("a page"));
   });
 }
 

@@ -29,6 +29,13 @@ CLI::Validator from_to(std::uint64_t least, std::uint64_t most) {
   return from_to(least, most, std::to_string(least) + " to " + std::to_string(most));
 }
 
+/// What cannot be set.
+std::string fixed_limits(const request_limits& r) {
+  return "Limits: " + std::to_string(r.line) + " bytes of a request line (beyond: 414), " + std::to_string(r.head) + " bytes of headers and " +
+         std::to_string(r.fields) + " of them (431), " + std::to_string(r.body) +
+         " bytes of a body (413;\nin chunks: the connection ends). Bodies are dropped: GET and HEAD need none.";
+}
+
 /// An option in seconds, or parts of one.
 void add_time(CLI::App& app, const char* name, std::chrono::milliseconds& into, const char* help) {
   const auto set = [&into](double seconds) { into = std::chrono::milliseconds{static_cast<long>(seconds * 1000)}; };
@@ -40,7 +47,7 @@ void add_time(CLI::App& app, const char* name, std::chrono::milliseconds& into, 
 
 void add_options(CLI::App& app, settings& s) {
   app.add_option("--root", s.root, "The folder to serve")->required()->type_name("DIR");
-  app.add_option("--listen", s.listen, "Where to listen; [::]:80 for IPv6, port 0 for any that is free")
+  app.add_option("--listen", s.listen, "Where to listen; :80 is every address, [::]:80 IPv6 too, port 0 any that is free")
       ->type_name("ADDR:PORT")
       ->capture_default_str();
   app.add_option("--workers", s.workers, "Threads that run events; 0: one for each CPU")
@@ -51,8 +58,8 @@ void add_options(CLI::App& app, settings& s) {
       ->check(from_to(1, 1'000'000))
       ->type_name("N")
       ->capture_default_str();
-  add_time(app, "--header-timeout", s.times.header, "For the head of a request: then 408");
-  add_time(app, "--idle-timeout", s.times.idle, "For the next request: then the connection is closed");
+  add_time(app, "--header-timeout", s.times.header, "For the head of a request: then 408; for the first byte of a connection");
+  add_time(app, "--idle-timeout", s.times.idle, "For the next request, and for all of a body: then the connection is closed");
   add_time(app, "--write-timeout", s.times.write, "For each 256 KB of a response: then the connection is closed");
   add_time(app, "--drain-timeout", s.times.drain, "For requests in progress, after SIGINT or SIGTERM");
   app.add_option("--cache-bytes", s.pages.cache.bytes, "Memory for pages; workers keep as much again of old ones, at most")
@@ -63,7 +70,7 @@ void add_options(CLI::App& app, settings& s) {
       ->check(from_to(0, 1'000'000'000))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--largest-page", s.pages.largest_page, "A larger file is not kept in memory, but sent from the disk")
+  app.add_option("--largest-page", s.pages.largest_page, "A larger file, or one beyond a 128th of --cache-bytes, is sent from the disk")
       ->check(from_to(0, std::uint64_t{16} << 20))
       ->type_name("BYTES")
       ->capture_default_str();
@@ -78,6 +85,7 @@ command_line read_command_line(int argc, const char* const* argv) {
                "progress are answered; a second one ends it at once.",
                "tartan-web"};
   add_options(app, result.what);
+  app.footer(fixed_limits(result.what.requests));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

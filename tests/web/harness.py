@@ -123,8 +123,12 @@ class client:
         first, *lines = head.decode("latin-1").split("\r\n")
         headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
         length = int(headers["content-length"]) if with_body else 0
-        while len(self.got) < length:
-            expect(self.receive(), "the connection ended within a body")
+        pieces, size = [self.got], len(self.got)  # joined once: some bodies are large
+        while size < length:
+            pieces.append(self.socket.recv(1 << 16))
+            size += len(pieces[-1])
+            expect(pieces[-1], "the connection ended within a body")
+        self.got = b"".join(pieces)
         body, self.got = self.got[:length], self.got[length:]
         return int(first.split(" ")[1]), headers, body
 

@@ -34,7 +34,7 @@ struct finding {
 struct library_settings {
   std::size_t largest_page = 64 * 1024;      ///< bytes of a file that is kept in memory, and a 128th of the cache; larger ones are sent from the disk
   std::chrono::milliseconds recheck{1'000};  ///< how long a page is given out before the disk is asked whether it has changed
-  cache_limits cache;
+  cache_limits cache{};
 };
 
 /// Gives each page out to whoever asks, and reads it from the disk when it has to: once, however many ask meanwhile.

@@ -148,9 +148,7 @@ TEST_P(pages, that_are_too_large_stay_on_the_disk) {
   write("large", std::string(1000, 'x'));
   const document_root root{folder()};
   tartan::runtime rt = runtime();
-  library_settings with;
-  with.largest_page = 999;
-  library all{rt, root, with};
+  library all{rt, root, {.largest_page = 999}};
   const finding found = ask(rt, all, "/large", 1, start_)[0];
   ASSERT_EQ(found.code, status::ok);
   ASSERT_NE(found.large, nullptr);
@@ -163,9 +161,7 @@ TEST_P(pages, that_are_too_large_are_open_once_while_somebody_sends_them) {
   write("large", std::string(1000, 'x'));
   const document_root root{folder()};
   tartan::runtime rt = runtime();
-  library_settings with;
-  with.largest_page = 999;
-  library all{rt, root, with};
+  library all{rt, root, {.largest_page = 999}};
   const std::size_t before = descriptors();
   {
     std::vector<finding> sent = ask(rt, all, "/large", 10, start_);
@@ -190,9 +186,7 @@ TEST_P(pages, that_cannot_be_checked_are_given_out_as_they_were) {
   write("large", std::string(1000, 'x'));
   const document_root root{folder()};
   tartan::runtime rt = runtime();
-  library_settings with;
-  with.largest_page = 999;
-  library all{rt, root, with};
+  library all{rt, root, {.largest_page = 999}};
   const finding page = ask(rt, all, "/a.txt", 1, start_)[0];
   const finding large = ask(rt, all, "/large", 1, start_)[0];
   {

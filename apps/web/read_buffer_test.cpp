@@ -3,22 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <string_view>
+
+#include "received_fixture.h"
 
 namespace web {
 namespace {
 
-void receive(read_buffer& into, std::string_view text) {
-  while (!text.empty()) {
-    const std::span<std::byte> room = into.room();
-    const std::size_t part = std::min(room.size(), text.size());
-    std::memcpy(room.data(), text.data(), part);
-    into.add(part);
-    text.remove_prefix(part);
-  }
-}
+using test::receive;
 
 std::string letters(std::size_t size) {
   std::string text;

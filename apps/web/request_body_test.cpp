@@ -3,26 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <string_view>
+
+#include "received_fixture.h"
 
 namespace web {
 namespace {
 
 using outcome = request_body::outcome;
+using test::receive;
 
 constexpr std::uint64_t most = 1000;
-
-void add(read_buffer& to, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::span<std::byte> room = to.room();
-    const std::size_t taken = std::min(room.size(), bytes.size());
-    std::memcpy(room.data(), bytes.data(), taken);
-    to.add(taken);
-    bytes.remove_prefix(taken);
-  }
-}
 
 /// In pieces of so many bytes, up to the end of the body. Gives the outcome, and leaves what is not the body's in `bytes`.
 outcome drop(const request& of, std::string& bytes, std::size_t piece) {
@@ -32,7 +24,7 @@ outcome drop(const request& of, std::string& bytes, std::size_t piece) {
   outcome got = body.drop_from(in);
   std::size_t at = 0;
   for (; at < bytes.size() && got == outcome::incomplete; at += std::min(piece, bytes.size() - at)) {
-    add(in, std::string_view{bytes}.substr(at, piece));
+    receive(in, std::string_view{bytes}.substr(at, piece));
     got = body.drop_from(in);
     EXPECT_EQ(body.is_complete(), got == outcome::complete);
   }
@@ -111,7 +103,7 @@ TEST(request_body, is_as_long_as_the_request_says_each_time) {
   of.chunked = true;
   for (int n = 0; n < 300; ++n) {  // the limit is one body's
     body.begin(of);
-    add(in, "1\r\nx\r\n0\r\n\r\n");
+    receive(in, "1\r\nx\r\n0\r\n\r\n");
     EXPECT_EQ(body.drop_from(in), outcome::complete);
     EXPECT_TRUE(in.empty());
   }

@@ -25,16 +25,9 @@ constexpr std::uint64_t connect_again_ns = 1'000'000'000;  ///< what a full back
 /// A number that nobody could tell from a random one.
 std::uint64_t lot_of(std::uint64_t seed, const address& from, int descriptor) noexcept {
   std::uint64_t lot = seed ^ (static_cast<std::uint64_t>(descriptor) << 32);
-  const auto mix = [&lot](std::uint64_t more) {  // the steps of splitmix64
-    lot += more + 0x9e3779b97f4a7c15;
-    lot = (lot ^ (lot >> 30)) * 0xbf58476d1ce4e5b9;
-    lot = (lot ^ (lot >> 27)) * 0x94d049bb133111eb;
-    lot ^= lot >> 31;
-  };
   const auto* const bytes = reinterpret_cast<const unsigned char*>(from.data());
-  for (unsigned n = 0; n < from.size(); ++n) mix(bytes[n]);
-  mix(from.size());
-  return lot;
+  for (unsigned n = 0; n < from.size(); ++n) lot = mix(lot + bytes[n]);
+  return mix(lot + from.size());
 }
 
 /// Whether the kernel takes this value.

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstddef>
 
+#include "byte_set.h"
+
 namespace web {
 
 namespace {
@@ -15,23 +17,18 @@ char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c 
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-bool is_letter(char c) noexcept { return lower(c) >= 'a' && lower(c) <= 'z'; }
-
 bool is_hex(char c) noexcept { return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f'); }
 
 /// What a host's name may consist of, but for what is encoded with '%'.
-bool is_plain(char c) noexcept {
-  constexpr std::string_view others = "-._~!$&'()*+,;=";
-  return is_letter(c) || is_digit(c) || others.find(c) != std::string_view::npos;
-}
+constexpr byte_set host_bytes{"-._~!$&'()*+,;=", true};
 
 bool is_name(std::string_view text) noexcept {
-  for (; !text.empty(); text.remove_prefix(1)) {
-    if (is_plain(text.front())) continue;
+  for (;;) {
+    text.remove_prefix(host_bytes.span(text));
+    if (text.empty()) return true;
     if (text.front() != '%' || text.size() < 3 || !is_hex(text[1]) || !is_hex(text[2])) return false;
-    text.remove_prefix(2);
+    text.remove_prefix(3);
   }
-  return true;
 }
 
 /// What may stand in brackets: an IPv6 address, or "v", a version, a dot and an address of a kind that is yet to come.
@@ -40,7 +37,7 @@ bool is_literal(std::string_view text) noexcept {
     const std::size_t dot = text.find('.');
     if (dot == std::string_view::npos || dot < 2 || dot + 1 == text.size()) return false;
     const auto first = text.begin() + static_cast<std::ptrdiff_t>(dot);
-    return std::all_of(text.begin() + 1, first, is_hex) && std::all_of(first, text.end(), [](char c) { return c == ':' || is_plain(c); });
+    return std::all_of(text.begin() + 1, first, is_hex) && std::all_of(first, text.end(), [](char c) { return c == ':' || host_bytes.has(c); });
   }
   std::array<char, INET6_ADDRSTRLEN> address{};
   if (text.size() >= address.size()) return false;
@@ -64,20 +61,15 @@ std::string_view trimmed(std::string_view text) noexcept {
 
 bool is_host(std::string_view text) noexcept {
   std::string_view host = text;
+  const std::size_t plain = host_bytes.span(text);
+  if (plain == text.size()) return true;  // as most are
   const std::size_t colon = text.rfind(':');
   if (colon != std::string_view::npos && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(colon) + 1, text.end(), is_digit)) {
+    if (plain == colon) return true;
     host = text.substr(0, colon);
   }
   if (!host.starts_with('[')) return is_name(host);
   return host.ends_with(']') && is_literal(host.substr(1, host.size() - 2));
-}
-
-header_field cut_field(std::string_view& lines) noexcept {
-  const std::size_t end = lines.find("\r\n");
-  const std::string_view line = lines.substr(0, end);
-  lines.remove_prefix(end + 2);
-  const std::size_t colon = line.find(':');
-  return {line.substr(0, colon), trimmed(line.substr(colon + 1))};
 }
 
 }  // namespace web

@@ -37,11 +37,4 @@ struct request {
 /// Whether it is a host with or without a port, as a Host header or "http://" has it (RFC 3986, 3.2.2); without a name before an '@'.
 [[nodiscard]] bool is_host(std::string_view text) noexcept;
 
-/// Cuts one header line off the front, which must be well-formed: "name: value\r\n".
-struct header_field {
-  std::string_view name;
-  std::string_view value;
-};
-[[nodiscard]] header_field cut_field(std::string_view& lines) noexcept;
-
 }  // namespace web

@@ -1,37 +1,39 @@
-// Two steps. The first looks for the empty line that ends the head, goes on where it stopped when more bytes come, and sees to the
-// limits; so a client that sends one byte at a time costs no more than any other. The second runs once, over the whole head, and has
-// everything in one piece in front of it.
+// Line by line, each in one pass once it is there in one piece. Only its end is looked for before, from where the search stopped when more
+// bytes come: so a client that sends one byte at a time costs no more than any other.
 #include "request_parser.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstring>
-#include <optional>
+
+#include "byte_set.h"
 
 namespace web {
 
 namespace {
 
-using bytes_set = std::array<bool, 256>;
-
-consteval bytes_set token_bytes() {
-  bytes_set set{};
-  for (const char c : std::string_view{"!#$%&'*+-.^_`|~0123456789"}) set[static_cast<unsigned char>(c)] = true;
-  for (char c = 'a'; c <= 'z'; ++c) set[static_cast<unsigned char>(c)] = set[static_cast<unsigned char>(c - 'a' + 'A')] = true;
-  return set;
-}
-constexpr bytes_set token_set = token_bytes();
-
-bool is_token(std::string_view word) noexcept {
-  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) { return token_set[static_cast<unsigned char>(c)]; });
-}
+constexpr byte_set token_bytes{"!#$%&'*+-.^_`|~", true};
 
 bool is_visible(char c) noexcept { return c > 0x20 && c < 0x7f; }
 
+/// Whether one of eight bytes is a control.
+bool has_control(std::uint64_t eight) noexcept {
+  constexpr std::uint64_t ones = 0x0101'0101'0101'0101;
+  constexpr std::uint64_t tops = 0x80 * ones;
+  const std::uint64_t below_space = (eight - 0x20 * ones) & ~eight;
+  const std::uint64_t deleted = eight ^ (0x7f * ones);
+  return ((below_space | ((deleted - ones) & ~deleted)) & tops) != 0;
+}
+
 /// A header's value: no control but the tab; bytes beyond ASCII are allowed, and mean nothing.
 bool is_value(std::string_view value) noexcept {
-  return std::all_of(value.begin(), value.end(), [](char c) { return c == '\t' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f); });
+  const auto allowed = [](char c) { return c == '\t' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f); };
+  for (; value.size() >= sizeof(std::uint64_t); value.remove_prefix(sizeof(std::uint64_t))) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, value.data(), sizeof eight);
+    if (has_control(eight) && !std::all_of(value.begin(), value.begin() + sizeof eight, allowed)) return false;
+  }
+  return std::all_of(value.begin(), value.end(), allowed);
 }
 
 method method_of(std::string_view word) noexcept {
@@ -42,16 +44,6 @@ method method_of(std::string_view word) noexcept {
   }
   return method::unknown;
 }
-
-/// What must be known of the headers to find the end of the request, and the next one.
-struct framing {
-  std::size_t hosts = 0;
-  std::optional<std::uint64_t> length;
-  bool chunked = false;
-  bool close = false;
-  bool keep_alive = false;
-  bool expects_continue = false;
-};
 
 /// Whether a list "a, b, c" has this word.
 bool list_has(std::string_view list, std::string_view word) noexcept {
@@ -81,28 +73,28 @@ std::optional<status> take_coding(std::string_view value, framing& into) noexcep
   return std::nullopt;
 }
 
-std::optional<status> take_field(const header_field& field, framing& into) noexcept {
-  if (!is_token(field.name) || !is_value(field.value)) return status::bad_request;
-  switch (field.name.size()) {  // most headers are none of these
+/// Most headers are none of these.
+std::optional<status> take(std::string_view name, std::string_view value, framing& into) noexcept {
+  switch (name.size()) {
     case 4:
-      if (!same_letters(field.name, "host")) break;
-      if (!is_host(field.value)) return status::bad_request;
-      ++into.hosts;
+      if (!same_letters(name, "host")) break;
+      if (into.host || !is_host(value)) return status::bad_request;
+      into.host = true;
       break;
     case 6:
-      if (same_letters(field.name, "expect")) into.expects_continue = into.expects_continue || list_has(field.value, "100-continue");
+      if (same_letters(name, "expect")) into.expects_continue = into.expects_continue || list_has(value, "100-continue");
       break;
     case 10:
-      if (same_letters(field.name, "connection")) {
-        into.close = into.close || list_has(field.value, "close");
-        into.keep_alive = into.keep_alive || list_has(field.value, "keep-alive");
+      if (same_letters(name, "connection")) {
+        into.close = into.close || list_has(value, "close");
+        into.keep_alive = into.keep_alive || list_has(value, "keep-alive");
       }
       break;
     case 14:
-      if (same_letters(field.name, "content-length")) return take_length(field.value, into);
+      if (same_letters(name, "content-length")) return take_length(value, into);
       break;
     case 17:
-      if (same_letters(field.name, "transfer-encoding")) return take_coding(field.value, into);
+      if (same_letters(name, "transfer-encoding")) return take_coding(value, into);
       break;
     default:
       break;
@@ -110,41 +102,14 @@ std::optional<status> take_field(const header_field& field, framing& into) noexc
   return std::nullopt;
 }
 
-/// "GET /path HTTP/1.1"
-std::optional<status> parse_line(std::string_view line, request& into) noexcept {
-  const std::size_t first = line.find(' ');
-  const std::size_t second = line.find(' ', first + 1);
-  if (first == std::string_view::npos || second == std::string_view::npos) return status::bad_request;
-  const std::string_view word = line.substr(0, first);
-  const std::string_view version = line.substr(second + 1);
-  into.target = line.substr(first + 1, second - first - 1);
+/// What is wrong with "HTTP/1.1".
+std::optional<status> check_version(std::string_view version) noexcept {
+  if (version == "HTTP/1.1") return std::nullopt;
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (!is_token(word) || into.target.empty() || !std::all_of(into.target.begin(), into.target.end(), is_visible)) return status::bad_request;
   if (version.size() != 8 || !version.starts_with("HTTP/") || !digit(version[5]) || version[6] != '.' || !digit(version[7])) {
     return status::bad_request;
   }
   if (version[5] != '1') return status::version_not_supported;
-  into.method = method_of(word);
-  into.http_1_0 = version[7] == '0';
-  return std::nullopt;
-}
-
-std::optional<status> parse_fields(std::string_view lines, const request_limits& limits, request& into) noexcept {
-  framing found;
-  while (!lines.empty()) {
-    // A line without a name, as the continuation of the one before (obs-fold) is one, is no token.
-    const std::string_view line = lines.substr(0, lines.find("\r\n"));
-    if (line.find(':') == std::string_view::npos) return status::bad_request;
-    if (const std::optional<status> wrong = take_field(cut_field(lines), found)) return wrong;
-  }
-  if (found.hosts > 1 || (found.hosts == 0 && !into.http_1_0)) return status::bad_request;
-  // Version 1.0 has no chunks: there, too, the ends of such a request may be seen in two ways (RFC 9112, 6.1).
-  if (found.chunked && (found.length || into.http_1_0)) return status::bad_request;
-  into.chunked = found.chunked;
-  into.content_length = found.length.value_or(0);
-  if (into.content_length > limits.body) return status::content_too_large;
-  into.keep_alive = !found.close && (!into.http_1_0 || found.keep_alive);
-  into.expects_continue = found.expects_continue && !into.http_1_0 && (into.chunked || into.content_length > 0);
   return std::nullopt;
 }
 
@@ -160,32 +125,57 @@ request_parser::outcome request_parser::parse(std::string_view bytes, request& i
     const void* found = std::memchr(bytes.data() + searched_, '\n', bytes.size() - searched_);
     if (found == nullptr) break;
     const auto newline = static_cast<std::size_t>(static_cast<const char*>(found) - bytes.data());
-    const outcome ended = end_line(bytes, newline);
+    const outcome ended = take_line(bytes, newline);
     searched_ = line_ = newline + 1;
     if (ended == outcome::refused) return ended;
-    if (ended == outcome::complete) return parse_head(bytes.substr(0, line_), into);
+    if (ended == outcome::complete) return end_head(bytes, into);
   }
   searched_ = bytes.size();
   return check_rest(bytes);
 }
 
 /// A line has ended; complete: it was the empty one that ends the head.
-request_parser::outcome request_parser::end_line(std::string_view bytes, std::size_t newline) noexcept {
+request_parser::outcome request_parser::take_line(std::string_view bytes, std::size_t newline) noexcept {
   if (newline == line_ || bytes[newline - 1] != '\r') return refuse(status::bad_request);
-  const std::size_t length = newline - 1 - line_;
-  if (fields_at_ == 0) {
-    if (length == 0) {  // RFC 9112, 2.2: one is to be ignored
-      if (line_ != 0) return refuse(status::bad_request);
-      begin_ = newline + 1;
-      return outcome::incomplete;
-    }
-    if (!token_set[static_cast<unsigned char>(bytes[line_])]) return refuse(status::bad_request);
-    if (length > limits_.line) return refuse(too_long(bytes.substr(line_)));
-    fields_at_ = newline + 1;
+  const std::string_view line = bytes.substr(line_, newline - 1 - line_);
+  if (fields_at_ != 0) {
+    if (line.empty()) return outcome::complete;
+    if (++fields_ > limits_.fields || newline - fields_at_ > limits_.head) return refuse(status::fields_too_large);
+    return take_field(line);
+  }
+  if (line.empty()) {  // RFC 9112, 2.2: one is to be ignored
+    if (line_ != 0) return refuse(status::bad_request);
+    begin_ = newline + 1;
     return outcome::incomplete;
   }
-  if (length == 0) return outcome::complete;
-  if (++fields_ > limits_.fields || newline - fields_at_ > limits_.head) return refuse(status::fields_too_large);
+  fields_at_ = newline + 1;
+  return take_request_line(bytes, line);
+}
+
+/// "GET /path HTTP/1.1"
+request_parser::outcome request_parser::take_request_line(std::string_view bytes, std::string_view line) noexcept {
+  if (!token_bytes.has(line.front())) return refuse(status::bad_request);
+  if (line.size() > limits_.line) return refuse(too_long(line));
+  const std::size_t word = token_bytes.span(line);
+  if (word == line.size() || line[word] != ' ') return refuse(status::bad_request);
+  const std::string_view rest = line.substr(word + 1);
+  target_size_ = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_visible) - rest.begin());
+  if (target_size_ == 0 || target_size_ == rest.size() || rest[target_size_] != ' ') return refuse(status::bad_request);
+  const std::string_view version = rest.substr(target_size_ + 1);
+  if (const std::optional<status> wrong = check_version(version)) return refuse(*wrong);
+  target_at_ = static_cast<std::size_t>(rest.data() - bytes.data());
+  method_ = method_of(line.substr(0, word));
+  http_1_0_ = version.back() == '0';
+  return outcome::incomplete;
+}
+
+/// "Name: value". What continues the line before (obs-fold) has no name.
+request_parser::outcome request_parser::take_field(std::string_view line) noexcept {
+  const std::size_t name = token_bytes.span(line);
+  if (name == 0 || name == line.size() || line[name] != ':') return refuse(status::bad_request);
+  const std::string_view value = trimmed(line.substr(name + 1));
+  if (!is_value(value)) return refuse(status::bad_request);
+  if (const std::optional<status> wrong = take(line.substr(0, name), value, framing_)) return refuse(*wrong);
   return outcome::incomplete;
 }
 
@@ -195,17 +185,24 @@ request_parser::outcome request_parser::check_rest(std::string_view bytes) noexc
   const std::string_view rest = bytes.substr(line_);
   if (rest.size() > limits_.line + 1) return refuse(too_long(rest));
   // A client that speaks another protocol, TLS for one, would wait for an answer without ever ending a line.
-  if (!rest.empty() && rest.front() != '\r' && !token_set[static_cast<unsigned char>(rest.front())]) return refuse(status::bad_request);
+  if (!rest.empty() && rest.front() != '\r' && !token_bytes.has(rest.front())) return refuse(status::bad_request);
   return outcome::incomplete;
 }
 
-request_parser::outcome request_parser::parse_head(std::string_view bytes, request& into) noexcept {
-  into = {};
-  into.head_size = bytes.size();
-  if (const std::optional<status> wrong = parse_line(bytes.substr(begin_, fields_at_ - 2 - begin_), into)) return refuse(*wrong);
-  const std::string_view lines = bytes.substr(fields_at_, bytes.size() - 2 - fields_at_);
-  if (const std::optional<status> wrong = parse_fields(lines, limits_, into)) return refuse(*wrong);
-  return outcome::complete;
+request_parser::outcome request_parser::end_head(std::string_view bytes, request& into) noexcept {
+  const framing& found = framing_;
+  if (!found.host && !http_1_0_) return refuse(status::bad_request);
+  // Version 1.0 has no chunks: there, too, the ends of such a request may be seen in two ways (RFC 9112, 6.1).
+  if (found.chunked && (found.length || http_1_0_)) return refuse(status::bad_request);
+  into.method = method_;
+  into.target = bytes.substr(target_at_, target_size_);
+  into.content_length = found.length.value_or(0);
+  into.head_size = line_;
+  into.chunked = found.chunked;
+  into.http_1_0 = http_1_0_;
+  into.keep_alive = !found.close && (!http_1_0_ || found.keep_alive);
+  into.expects_continue = found.expects_continue && !http_1_0_ && (found.chunked || into.content_length > 0);
+  return into.content_length > limits_.body ? refuse(status::content_too_large) : outcome::complete;
 }
 
 }  // namespace web

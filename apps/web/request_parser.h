@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "request.h"
@@ -16,6 +17,16 @@ struct request_limits {
   std::size_t head = 32 * 1024;             ///< bytes of all header lines: 431
   std::size_t fields = 100;                 ///< header lines: 431
   std::uint64_t body = std::uint64_t{1} << 20;  ///< bytes of the body: 413
+};
+
+/// What must be known of the headers to find the end of the request, and the next one.
+struct framing {
+  std::optional<std::uint64_t> length;
+  bool host = false;
+  bool chunked = false;
+  bool close = false;
+  bool keep_alive = false;
+  bool expects_continue = false;
 };
 
 /// Parses one request after the other. Does no input and output: it is given bytes, and tells what they are.
@@ -53,9 +64,11 @@ class request_parser {
     error_ = why;
     return outcome::refused;
   }
-  [[nodiscard]] outcome end_line(std::string_view bytes, std::size_t newline) noexcept;
+  [[nodiscard]] outcome take_line(std::string_view bytes, std::size_t newline) noexcept;
+  [[nodiscard]] outcome take_request_line(std::string_view bytes, std::string_view line) noexcept;
+  [[nodiscard]] outcome take_field(std::string_view line) noexcept;
+  [[nodiscard]] outcome end_head(std::string_view bytes, request& into) noexcept;
   [[nodiscard]] outcome check_rest(std::string_view bytes) noexcept;
-  [[nodiscard]] outcome parse_head(std::string_view bytes, request& into) noexcept;
 
   request_limits limits_;
   std::size_t begin_ = 0;       ///< of the request line: an empty line may stand before it
@@ -63,6 +76,11 @@ class request_parser {
   std::size_t searched_ = 0;    ///< up to here there is no end of it
   std::size_t fields_at_ = 0;   ///< where the header lines begin; 0: the request line has not ended yet
   std::size_t fields_ = 0;      ///< header lines that have ended
+  std::size_t target_at_ = 0;   ///< where the target is: the bytes may lie elsewhere next time
+  std::size_t target_size_ = 0;
+  method method_ = method::unknown;
+  bool http_1_0_ = false;
+  framing framing_;
   status error_ = status::bad_request;
 };
 

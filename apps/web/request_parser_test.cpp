@@ -137,6 +137,21 @@ TEST(request_parser, refuses_headers_that_are_none) {
   EXPECT_EQ(code_with("Host: a\r\nX: \xc3\xa4\r\n"), 0);
 }
 
+/// Values are looked at eight bytes at a time.
+TEST(request_parser, finds_a_control_wherever_it_stands) {
+  for (std::size_t size = 1; size <= 24; ++size) {
+    for (std::size_t at = 0; at < size; ++at) {
+      for (unsigned byte = 1; byte < 256; ++byte) {
+        if (byte == '\n') continue;  // ends the line, with a bare LF
+        std::string value(size, 'x');
+        value[at] = static_cast<char>(byte);
+        const bool control = (byte < 0x20 && byte != '\t') || byte == 0x7f;
+        ASSERT_EQ(code_with("Host: a\r\nX: " + value + "\r\n"), control ? 400 : 0) << size << " bytes, " << byte << " at " << at;
+      }
+    }
+  }
+}
+
 TEST(request_parser, takes_a_length_in_digits_once) {
   EXPECT_EQ(parse("GET / HTTP/1.1\r\nHost: a\r\ncontent-LENGTH:  42 \r\n\r\n").found.content_length, 42u);
   for (const std::string_view value : {"", "-1", "+1", "1,1", "1 1", "0x1", "1.0", "a", "1;"}) {

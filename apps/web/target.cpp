@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "byte_set.h"
 #include "request.h"
 
 namespace web {
@@ -58,9 +59,24 @@ std::optional<status> check_segments(std::string_view path) noexcept {
   return std::nullopt;
 }
 
+/// Whether it is its own path, as most are: nothing is encoded, nothing is behind it, and no segment looks like one that is refused.
+bool is_simple(std::string_view target) noexcept {
+  constexpr byte_set special{"/?#%", false};
+  std::size_t at = 0;
+  while (at < target.size() && target[at] == '/') {
+    ++at;
+    if (at == target.size() || target[at] == '.') return at == target.size();
+    const std::size_t segment = special.span_outside(target.substr(at));
+    if (segment == 0) return false;
+    at += segment;
+  }
+  return at == target.size() && at != 0;
+}
+
 }  // namespace
 
 target_result path_of(std::string_view target, std::string& scratch) {
+  if (is_simple(target)) return {std::nullopt, {target, target, {}}};
   if (target.find('#') != std::string_view::npos) return {status::bad_request, {}};  // a client keeps that for itself
   const std::string_view whole = without_origin(target);
   const std::string_view sent = whole.substr(0, whole.find('?'));

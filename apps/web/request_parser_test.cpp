@@ -64,6 +64,7 @@ TEST(request_parser, sees_the_same_in_whatever_pieces_the_bytes_come) {
   }
   ASSERT_EQ(parser.parse(bytes, found), outcome::complete);
   EXPECT_EQ(found.method, method::known);
+  EXPECT_EQ(found.target, "/x");
   EXPECT_EQ(found.content_length, 5u);
   EXPECT_FALSE(found.keep_alive);
   EXPECT_EQ(found.head_size, whole.size());

@@ -2,9 +2,12 @@
 
 import dataclasses
 import os
+import pathlib
 
 BASE = "asio_strand"
 FLOOR = "plain_loop"
+SINGLE = (FLOOR, "uv_loop", "event_loop")  # know no more than one worker, whatever is asked
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -34,20 +37,21 @@ STEALS = (("steals", "steals"),)
 QUESTIONS = [
     question("w1", "w1_event_cost", "W1: an event that posts its successor in its own color", (("ns_per_event", "ns per event", False),),
              (("first_chain_ends_at", "first chain ends at"),) + STEALS,
-             {FLOOR: 6, BASE: 0.4, "tartan_strand": 6, "tartan_value": 6}),
+             {FLOOR: 6, "uv_loop": 6, "event_loop": 2, BASE: 0.4, "asio_context": 0.4, "tartan_strand": 6, "tartan_value": 6}),
     question("w2", "w2_post_from_outside", "W2: a post from a foreign thread", (("ns_per_event", "ns per event", False),),
-             (("ns_per_post", "ns per post"), ("wakes", "wakes")), {},
-             {"tartan_strand": (("batch", (1, 0)),), "tartan_value": (("batch", (1, 0)),)}),
+             (("ns_per_post", "ns per post"), ("wakes", "wakes")), {"uv_loop": 4, "mutex_pool+batch": 2},
+             {"mutex_pool": (("batch", (1, 0)),), "tartan_strand": (("batch", (1, 0)),), "tartan_value": (("batch", (1, 0)),)}),
     question("w3", "w3_hop", "W3: a hop between two colors", (("ns_per_event", "ns per event", False),), STEALS,
-             {FLOOR: 6, BASE: 0.4, "tartan_strand": 3, "tartan_value": 3, "tartan_strand+apart": 0.2},
+             {FLOOR: 6, "uv_loop": 6, "event_loop": 2, BASE: 0.4, "asio_context": 0.4, "tartan_strand": 3, "tartan_value": 3,
+              "tartan_strand+apart": 0.2},
              {"tartan_strand": (("apart", (0,)),)}),
     question("w4", "w4_unbalanced", "W4: unbalanced rounds, everything posted on the first worker",
              (("share_of_ideal", "share of the ideal", True, "kilo_events_per_s"),), (("kilo_events_per_s", "kilo-events/s"),) + STEALS, {"": 0.5},
              {"tartan_strand": (("no_steal", (1, 0)),), "tartan_value": (("no_steal", (1, 0)),)}),
     question("w5", "w5_idle_color", "W5: the weight of an idle color", (("bytes_per_color", "bytes per color", False),), (),
-             {"tbb_node": 0.2}, sizes="colors"),
+             {"tbb_node": 0.2, "mutex_pool": 0.5}, sizes="colors"),
     question("w7", "w7_short_lived", "W7: colors that live for three events", (("ns_per_color", "ns per color", False),), STEALS,
-             {"tartan_strand": 3, "tartan_value": 3, FLOOR: 6},
+             {FLOOR: 6, "uv_loop": 6, "event_loop": 2, "tartan_strand": 3, "tartan_value": 3},
              {"tartan_strand": (("no_steal", (1, 0)),), "tartan_value": (("no_steal", (1, 0)),)}, "colors"),
     question("w11", "w11_timers", "W11: many pending timers (as many as the column says)",
              (("ns_per_set", "ns per set", False), ("ns_per_cancel", "ns per cancel", False), ("cpu_ns_per_fire", "CPU ns per fire", False),
@@ -55,7 +59,7 @@ QUESTIONS = [
              (("late_us_median", "median, us"), ("late_us_max", "worst, us"), ("fired_early", "fired early")), sizes="timers"),
 ]
 
-ORDER = [FLOOR, BASE, "tbb_node", "tartan_strand", "tartan_value"]
+ORDER = [FLOOR, "uv_loop", "event_loop", "mutex_pool", BASE, "asio_context", "tbb_node", "tartan_strand", "tartan_value"]
 
 PING_PONG = [
     question(f"io_{over}_{count}", "io_ping_pong", f"Ping-pong over {name}, {count} connection{'s' if count > 1 else ''}",
@@ -102,9 +106,10 @@ def programs_of(asked, programs):
 
 
 def missing_from(asked, programs):
-    """Contenders that the question names and that were not built, as labels."""
+    """Contenders that the question names, or has a source of, and that were not built, as labels."""
     found = programs_of(asked, programs)
-    return [f"{asked.key} {name}: there is no such program" for name in asked.order if name not in found]
+    sources = sorted(path.stem for path in (ROOT / "bench" / asked.folder).glob("*.cpp"))
+    return [f"{asked.key} {name}: there is no such program" for name in asked.order or sources if name not in found]
 
 
 def contenders_of(asked, programs):
@@ -114,7 +119,7 @@ def contenders_of(asked, programs):
     names = [name for name in order if name in found] + [name for name in found if name not in order]
     rows = []
     for name in names:
-        workers = (1,) if name == FLOOR or name in asked.single else tuple(dict.fromkeys((1, all_workers())))
+        workers = (1,) if name in SINGLE or name in asked.single else tuple(dict.fromkeys((1, all_workers())))
         rows += [contender(asked, name, "", n) for n in workers]
         for variant, on in asked.variants.get(name, ()):
             rows += [contender(asked, name, variant, n) for n in dict.fromkeys(n or all_workers() for n in on)]

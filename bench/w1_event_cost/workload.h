@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bench/harness/all_ran.h"
 #include "bench/harness/clock.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
@@ -67,6 +68,8 @@ int event_cost(const request& asked) {
   run_type run{asked.workers, !asked.is("no_steal")};
   report out{asked, "w1"};
   run.lanes.run([&run, events] { run.start(events / run_type::chains); });
+  check_count(run.ended.load(std::memory_order_relaxed), run_type::chains, "chains ended");
+  check_all_ran(run.lanes, events);
   const auto took_ns = static_cast<double>(run.last_end_ns - run.started_ns);
   out.add("events", static_cast<double>(events));
   out.add("ns_per_event", took_ns / static_cast<double>(events));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bench/harness/all_ran.h"
 #include "bench/harness/clock.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
@@ -55,6 +56,7 @@ int post_from_outside(const request& asked) {
     posted_ns = now_ns();
   });
   const std::uint64_t ended_ns = now_ns();
+  check_all_ran(lanes, events);
   const auto n = static_cast<double>(events);
   out.add("events", n);
   out.add("ns_per_event", static_cast<double>(ended_ns - started_ns) / n);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bench/harness/all_ran.h"
 #include "bench/harness/clock.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
@@ -73,6 +74,8 @@ int hop(const request& asked) {
   if (apart) run.home_apart(asked.workers);
   report out{asked, "w3"};
   run.lanes.run([&run, events] { run.start(events / run_type::pairs); });
+  check_count(run.ended.load(std::memory_order_relaxed), run_type::pairs, "pairs ended");
+  check_all_ran(run.lanes, events);
   out.add("events", static_cast<double>(events));
   out.add("ns_per_event", static_cast<double>(run.last_end_ns - run.started_ns) / static_cast<double>(events));
   add_own_figures(run.lanes, out);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "bench/harness/all_ran.h"
 #include "bench/harness/clock.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
@@ -129,6 +130,7 @@ int unbalanced(const request& asked) {
   report out{asked, "w4"};
   run->lanes.run([&run] { run->start_round(); });
   const std::size_t events = run->rounds * round_events;
+  check_all_ran(run->lanes, events);
   const double rate =
       static_cast<double>(events) / static_cast<double>(run->ended_ns - run->started_ns - run->placing_ns);
   out.add("events", static_cast<double>(events));

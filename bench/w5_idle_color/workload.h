@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "bench/harness/all_ran.h"
 #include "bench/harness/process.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
@@ -67,6 +68,7 @@ int idle_color(const request& asked) {
   run_type run{asked.workers, colors};
   report out{asked, "w5"};
   run.lanes.run([&run] { run.start(); });
+  check_all_ran(run.lanes, run_type::at_once + colors);
   const std::size_t grown = run.after_bytes - std::min(run.after_bytes, run.before_bytes);
   out.add("colors", static_cast<double>(colors));
   out.add("bytes_per_color", static_cast<double>(grown) / static_cast<double>(colors));

@@ -3,13 +3,16 @@
 // changed in between ends the sleep at once, and wake() is one system call that is safe in a signal handler.
 #include "core/futex_poller.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <ctime>
 #include <string>
+#include <system_error>
 #include <type_traits>
 
 #include "core/clock.h"
@@ -35,13 +38,31 @@ std::uint64_t end_of(sleep_limit limit) noexcept {
   return patience < limit.until_ns ? patience : limit.until_ns;
 }
 
-[[noreturn]] void futex_failed(const char* what, int error) noexcept {
+[[noreturn]] void sleep_failed(const char* what, int error) noexcept {
   fatal({what, " failed with errno ", std::to_string(error), "; workers cannot sleep here"});
 }
 
 }  // namespace
 
-void futex_poller::attach(unsigned workers) { seats_ = std::make_unique<seat[]>(workers); }
+futex_poller::~futex_poller() { close_pipes(); }
+
+void futex_poller::close_pipes() noexcept {
+  for (unsigned n = 0; n < workers_; ++n) {
+    for (const int end : seats_[n].pipe) {
+      if (end >= 0) static_cast<void>(::close(end));  // nothing was written that anybody waits for
+    }
+  }
+}
+
+void futex_poller::attach(unsigned workers) {
+  seats_ = std::make_unique<seat[]>(workers);
+  workers_ = workers;
+  if (kind_ == seat_kind::futex) return;
+  for (unsigned n = 0; n < workers; ++n) {
+    if (::pipe2(seats_[n].pipe, O_NONBLOCK | O_CLOEXEC) == 0) continue;
+    throw std::system_error{errno, std::system_category(), "a pipe for each worker to sleep at"};
+  }
+}
 
 void futex_poller::take_source(readiness_source& source) noexcept {
   source_.store(&source, std::memory_order_release);  // pairs with source()
@@ -60,7 +81,7 @@ std::uint64_t futex_poller::now_ns() noexcept {
 
 slept futex_poller::sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept {
   readiness_source* const in = seats_[worker].in.load(std::memory_order_relaxed);
-  if (in == nullptr) return sleep_by_futex(token, limit);
+  if (in == nullptr) return kind_ == seat_kind::pipe ? sleep_by_pipe(worker, token, limit) : sleep_by_futex(token, limit);
   const std::uint64_t end_ns = end_of(limit);
   while (token.load(std::memory_order_acquire) == token_asleep) {  // pairs with the waker's claim
     std::uint64_t left_ns = never_ns;
@@ -92,7 +113,28 @@ slept futex_poller::sleep_by_futex(wake_token& token, sleep_limit limit) noexcep
     }
     const int error = errno;
     if (error == ETIMEDOUT) break;
-    if (error != EINTR && error != EAGAIN) futex_failed("FUTEX_WAIT_BITSET", error);
+    if (error != EINTR && error != EAGAIN) sleep_failed("FUTEX_WAIT_BITSET", error);
+  }
+  return slept::alone;
+}
+
+/// Bytes that were written for an earlier sleep, which had ended by itself, end this one too early: the token tells.
+slept futex_poller::sleep_by_pipe(unsigned worker, wake_token& token, sleep_limit limit) noexcept {
+  const std::uint64_t end_ns = end_of(limit);
+  pollfd reads{seats_[worker].pipe[0], POLLIN, 0};
+  // acquire: pairs with the waker's claim of the token
+  while (token.load(std::memory_order_acquire) == token_asleep) {
+    timespec left{};
+    if (end_ns != never_ns) {
+      const std::uint64_t now = real_now_ns();
+      if (now >= end_ns) break;
+      left = {static_cast<std::time_t>((end_ns - now) / ns_per_s), static_cast<long>((end_ns - now) % ns_per_s)};
+    }
+    const int ready = ::ppoll(&reads, 1, end_ns == never_ns ? nullptr : &left, nullptr);
+    if (ready < 0 && errno != EINTR) sleep_failed("ppoll", errno);
+    char dropped[64];
+    while (ready > 0 && ::read(reads.fd, dropped, sizeof dropped) == sizeof dropped) {
+    }
   }
   return slept::alone;
 }
@@ -101,8 +143,13 @@ void futex_poller::wake(unsigned worker, wake_token& token) noexcept {
   // relaxed: known-seat: the caller's claim has acquired it
   if (readiness_source* const in = seats_[worker].in.load(std::memory_order_relaxed)) return in->call();
   const int errno_before = errno;  // a signal handler's caller may be about to read it
-  if (::syscall(SYS_futex, word_of(token), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0) < 0) {
-    futex_failed("FUTEX_WAKE", errno);
+  if (kind_ == seat_kind::pipe) {
+    const char byte = 0;
+    // A full pipe (EAGAIN) wakes as well as one byte.
+    while (::write(seats_[worker].pipe[1], &byte, 1) < 0 && errno == EINTR) {
+    }
+  } else if (::syscall(SYS_futex, word_of(token), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0) < 0) {
+    sleep_failed("FUTEX_WAKE", errno);
   }
   errno = errno_before;
 }

@@ -15,6 +15,14 @@ namespace tartan::detail {
 /// Cost: a sleep that ends by a wake-up takes some 17 us, the waker pays 2.3 us; a token that changed before costs one system call.
 class futex_poller final : public poller {
  public:
+  /// Where a worker sleeps that waits for nothing outside. A pipe, with poll(): libasync-mp's way, for its scheduler; two descriptors and
+  /// two more system calls for each sleep.
+  enum class seat_kind : std::uint8_t { futex, pipe };
+
+  explicit futex_poller(seat_kind kind = seat_kind::futex) noexcept : kind_{kind} {}
+  ~futex_poller() override;
+
+  /// Errors: std::system_error if there is no pipe to be had.
   void attach(unsigned workers) override;
   [[nodiscard]] std::uint64_t now_ns() noexcept override;
   void approach(unsigned worker, bool beside) noexcept override;
@@ -34,6 +42,8 @@ class futex_poller final : public poller {
 
  private:
   slept sleep_by_futex(wake_token& token, sleep_limit limit) noexcept;
+  slept sleep_by_pipe(unsigned worker, wake_token& token, sleep_limit limit) noexcept;
+  void close_pipes() noexcept;
 
   [[nodiscard]] readiness_source* source() const noexcept { return source_.load(std::memory_order_acquire); }  // pairs with take_source
 
@@ -43,7 +53,10 @@ class futex_poller final : public poller {
   /// that: ordered by the token, but one who was slow may read it when the worker has come by itself and goes to sleep again.
   struct alignas(64) seat {
     real_memory::atomic<readiness_source*> in{nullptr};
+    int pipe[2] = {-1, -1};  ///< constant once attached
   };
+  seat_kind kind_;
+  unsigned workers_ = 0;
   std::unique_ptr<seat[]> seats_;
 };
 

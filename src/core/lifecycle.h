@@ -82,6 +82,8 @@ class lifecycle {
   bool look(worker& w) noexcept;
   /// The same for a worker that will rest at once if there is nothing: what its sleep would find is left to that.
   bool look_before_rest(worker& w) noexcept;
+  /// Posts the timers that are due. Gives whether there were any. Cost: a clock read if any timer is set.
+  bool look_at_timers() noexcept;
   static constexpr int events_between_looks = 64;
   /// Operations that may complete at once in one event (contract 12).
   static constexpr std::uint32_t inline_completions = 64;
@@ -143,7 +145,6 @@ class lifecycle {
   void pass_on_call(worker& w, bool stands_in) noexcept;
   [[nodiscard]] bool waits_for_called(worker& w) noexcept;
   bool harvest(worker& w) noexcept;
-  bool look_at_timers() noexcept;
   void set_aside(worker& w) noexcept;
   void seat_sleepers() noexcept;
   void secure_timer(std::uint64_t deadline_ns, worker* from) noexcept;

@@ -12,6 +12,7 @@
 #include "core/futex_poller.h"
 #include "core/lifecycle.h"
 #include "core/root_registry.h"
+#include "core/sched/papers/color_queues_policy.h"
 #include "core/sched/policy.h"
 #include "core/signals.h"
 #include "core/worker.h"
@@ -35,14 +36,27 @@ options checked(options with) {
   return with;
 }
 
+unsigned workers_for(const options& with, const scheduler_choice& choice) {
+  if (choice.kind == scheduler_kind::serial) return 1;
+  const unsigned wanted = with.workers != 0 ? with.workers : usable_cpus();
+  if (choice.kind != scheduler_kind::color_queues || wanted <= color_queues_policy::most_workers) return wanted;
+  throw std::invalid_argument{"tartan::options::workers: " + std::to_string(wanted) + ", but color_queues has a byte for a worker's number"};
+}
+
+/// Where workers sleep as long as there is nothing outside to wait for.
+futex_poller::seat_kind seat_for(const scheduler_choice& choice) noexcept {
+  return choice.kind == scheduler_kind::shared_queue ? futex_poller::seat_kind::pipe : futex_poller::seat_kind::futex;
+}
+
 }  // namespace
 
 runtime_state::runtime_state(options with)
     : settings_{checked(std::move(with))},
+      choice_{scheduler_choice::from(settings_)},
       cpus_{cpu_mask::of_this_thread()},
-      workers_{settings_.workers != 0 ? settings_.workers : usable_cpus()},
+      workers_{workers_for(settings_, choice_)},
       events_{this},
-      own_poller_{settings_.poller == nullptr ? std::make_unique<futex_poller>() : nullptr},
+      own_poller_{settings_.poller == nullptr ? std::make_unique<futex_poller>(seat_for(choice_)) : nullptr},
       poller_{settings_.poller != nullptr ? settings_.poller : own_poller_.get()} {
   choose_barriers();
   poller_->attach(workers_);

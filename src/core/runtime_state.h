@@ -22,6 +22,7 @@
 #include "core/line_pool.h"
 #include "core/memory.h"
 #include "core/poller.h"
+#include "core/sched/papers/scheduler_choice.h"
 #include "core/worker.h"
 
 namespace tartan::detail {
@@ -45,6 +46,7 @@ class runtime_state {
   ~runtime_state();
 
   [[nodiscard]] const options& settings() const noexcept { return settings_; }
+  [[nodiscard]] const scheduler_choice& choice() const noexcept { return choice_; }
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }
   [[nodiscard]] scheduler& policy() noexcept { return *policy_; }
   /// Another policy from now on. Threads: whoever made the runtime, before it is used.
@@ -121,6 +123,7 @@ class runtime_state {
   void expect_no_roots() const noexcept;
 
   options settings_;
+  scheduler_choice choice_;
   cpu_mask cpus_;
   unsigned workers_;
   line_pool events_;

@@ -51,6 +51,12 @@ struct options {
   /// Lets idle workers take colors from busy ones. Off: only for measurements; contract 7 does not hold then.
   bool stealing = true;
 
+  /// Which scheduler: "default", or one of the papers', which are there to be compared with: "serial", "shared_queue", "per_worker",
+  /// "color_queues", each perhaps with flags behind a colon ("color_queues:base"). Empty: what the environment variable TARTAN_SCHEDULER
+  /// says, or the default. Theirs keep promises 1 to 5 of the contract, and neither its fairness nor its costs; "serial" has one worker.
+  /// docs/design/paper-schedulers.md tells them apart, and lists the flags.
+  std::string scheduler{};
+
   /// Threads that run blocking jobs, at most; started when needed.
   unsigned blocking_threads = 16;
 

@@ -6,7 +6,6 @@
 
 #include "core/fatal.h"
 #include "core/runtime_state.h"
-#include "core/sched/scheduled.h"
 
 namespace tartan::detail {
 
@@ -15,8 +14,6 @@ namespace {
 color_queue& queue_of(strand_state& s) noexcept { return reinterpret_cast<color_queue&>(s); }
 
 }  // namespace
-
-std::unique_ptr<scheduler> make_scheduler(runtime_state& rt) { return std::make_unique<scheduled<default_policy>>(rt); }
 
 runtime_state& runtime_of(strand_state& s) noexcept { return *static_cast<runtime_state*>(line_pool::owner_of(&s)); }
 

@@ -9,6 +9,7 @@
 #include "core/runtime_state.h"
 #include "core/sched/batch_links.h"
 #include "core/sched/default_policy.h"
+#include "core/sched/no_queue_memory.h"
 
 namespace tartan::detail {
 
@@ -88,19 +89,11 @@ color_queue& default_policy::find_or_make(bucket_hold& bucket, color where, cons
   return q;
 }
 
-/// The poster has given its event away: nobody is left who could be told of an error.
 color_queue& default_policy::new_queue_for(queue_kind kind, color where, const event& e, worker* from) noexcept {
   try {
     return new_queue(kind, where.value(), from);
   } catch (const std::bad_alloc&) {
-    // Nothing here may need memory.
-    const auto digits = [](std::array<char, 24>& into, std::uint64_t number) -> std::string_view {
-      return {into.data(), std::to_chars(into.data(), into.data() + into.size(), number).ptr};
-    };
-    std::array<char, 24> value{};
-    std::array<char, 24> line{};
-    const std::string_view name = where == color::unordered ? "unordered" : digits(value, where.value());
-    fatal({"out of memory for the queue of color ", name, ", posted to at ", e.site.file_name(), ":", digits(line, e.site.line())});
+    no_queue_memory(where, e);
   }
 }
 

@@ -81,7 +81,7 @@ class scheduler {
   virtual void run(worker& w) = 0;
 };
 
-/// The default policy; later also the papers'.
+/// What the runtime's options and environment have chosen.
 [[nodiscard]] std::unique_ptr<scheduler> make_scheduler(runtime_state& rt);
 
 }  // namespace tartan::detail

@@ -1,0 +1,182 @@
+#include "core/sched/papers/shared_queue_policy.h"
+
+#include <mutex>
+
+namespace tartan::detail {
+
+namespace {
+
+constexpr unsigned events_per_turn = 16;
+
+}  // namespace
+
+shared_queue_policy::shared_queue_policy(runtime_state& rt, const scheduler_choice& choice)
+    : paper_policy{rt},
+      first_{choice.first},
+      pinned_{rt.settings().pin_default_color},
+      memory_{&rt, false},
+      seats_{std::make_unique<seat[]>(rt.workers())} {}
+
+void shared_queue_policy::submit(color where, event& e, worker* from) noexcept {
+  task* const t = new_task(memory_, nullptr, where, e, static_cast<std::uint32_t>(where.value() % classes));
+  {
+    const std::lock_guard hold{lock_};
+    // no-overtaking: one of its color may wait there. Nothing waits for an unordered one, nor it for anything.
+    if (where != color::unordered) t->right = t->right || right_[t->color_class] != 0;
+    if (t->right) ++right_[t->color_class];
+    queue_.append(*t);
+    size_.store(size_.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // pairs with any_left
+  }
+  if (is_told(from)) return;
+  if (pinned_ && where == color{}) return life_.summon(0, from);
+  // As in the thesis: a byte into each pipe. Who finds nothing that may run sleeps again.
+  for (unsigned n = 0; n < workers_; ++n) {
+    if (life_.sleepers().is_asleep(n)) life_.wake(n, from);
+  }
+}
+
+/// Whether no other worker runs its color, and this one may.
+bool shared_queue_policy::may_run(const task& t, const worker& w) const noexcept {
+  if (t.color_value == color::unordered.value()) return true;
+  if (pinned_ && t.color_value == 0 && w.index != 0 && t.what != nullptr) return false;
+  for (unsigned n = 0; n < workers_; ++n) {
+    if (seats_[n].running == t.color_value) return false;
+  }
+  return true;
+}
+
+bool shared_queue_policy::any_may_run(const worker& w) const noexcept {
+  for (const task* t = queue_.front(); t != nullptr; t = t->next) {
+    if (may_run(*t, w)) return true;
+  }
+  return false;
+}
+
+/// `more`: there is one for another worker, too.
+task* shared_queue_policy::pick(const worker& w, bool& more) noexcept {
+  weighed_pick choice{first_, seats_[w.index].last};
+  for (task* t = queue_.front(); t != nullptr; t = t->next) {
+    if (may_run(*t, w) && !choice.show(*t)) break;
+  }
+  more = choice.colors() > 1;
+  return choice.best();
+}
+
+void shared_queue_policy::take(task& t) noexcept {
+  queue_.remove(t);
+  if (t.right) --right_[t.color_class];
+  if (t.what != nullptr) size_.store(size_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+}
+
+/// The select task is queued again, if it is time.
+void shared_queue_policy::wake_select(worker& w) noexcept {
+  const unsigned blocks = blocks_.load(std::memory_order_relaxed);
+  if (blocks != nobody && blocks != w.index && life_.sleepers().is_asleep(blocks)) return;  // it waits where readiness comes
+  if (blocks == w.index) blocks_.store(nobody, std::memory_order_relaxed);
+  if (!select_.wakes_up(w)) return;
+  task& t = select_.in_queue();
+  t.right = true;
+  ++right_[0];
+  queue_.append(t);
+}
+
+/// One task. False: there is none that this worker may run.
+bool shared_queue_policy::run_next(worker& w) {
+  seat& own = seats_[w.index];
+  task* t = nullptr;
+  bool more = false;
+  {
+    const std::lock_guard hold{lock_};
+    wake_select(w);
+    t = pick(w, more);
+    if (t == nullptr) return false;
+    take(*t);
+    own.running = t->color_value;
+    own.last = t->color_value == color::unordered.value() ? no_color : t->color_value;
+  }
+  life_.found_work(w);
+  if (more && life_.sleepers().view().sleeping() != 0) life_.wake_any(&w);
+  if (t->what == nullptr) {
+    const bool posted = select_task::look(life_, w);
+    const std::lock_guard hold{lock_};
+    own.running = no_color;
+    select_.looked(posted);
+    if (posted) {
+      ++right_[0];
+      queue_.append(*t);
+    }
+    return true;
+  }
+  event& e = *t->what;
+  const std::uint64_t color_value = t->color_value;
+  memory_.free(t, nullptr);
+  run_event(w, e, color_value);
+  const std::lock_guard hold{lock_};
+  own.running = no_color;
+  return true;
+}
+
+bool shared_queue_policy::turn(worker& w) {
+  bool any = false;
+  for (unsigned n = 0; n < events_per_turn && run_next(w); ++n) any = true;
+  return any;
+}
+
+/// No spinning: in the thesis an idle worker sleeps at once.
+bool shared_queue_policy::search(worker& w) {
+  if (life_.hurried(w) ? life_.look(w) : life_.look_at_timers()) return true;
+  const std::lock_guard hold{lock_};
+  if (any_may_run(w)) return true;
+  // The blocking form runs only where there is nothing else to run.
+  const unsigned blocks = blocks_.load(std::memory_order_relaxed);
+  if (!select_.is_polling() && (blocks == nobody || !life_.sleepers().is_asleep(blocks))) {
+    blocks_.store(w.index, std::memory_order_relaxed);
+  }
+  return false;
+}
+
+void shared_queue_policy::cover(worker& w) noexcept {
+  bool some = false;
+  bool pinned_one = false;
+  {
+    const std::lock_guard hold{lock_};
+    for (const task* t = queue_.front(); t != nullptr && !some; t = t->next) {
+      some = may_run(*t, w);
+      pinned_one = pinned_one || (pinned_ && t->color_value == 0);
+    }
+  }
+  if (some) life_.wake_any(&w);
+  if (pinned_one && w.index != 0) life_.summon(0, &w);
+}
+
+work_seen shared_queue_policy::sources(const worker& w) noexcept {
+  const std::lock_guard hold{lock_};
+  return any_may_run(w) ? work_seen::found : work_seen::none;
+}
+
+std::size_t shared_queue_policy::waiting(unsigned worker_index) const noexcept {
+  return worker_index == 0 ? size_.load(std::memory_order_relaxed) : 0;
+}
+
+std::size_t shared_queue_policy::drop_all() noexcept {
+  std::size_t dropped = 0;
+  for (;;) {
+    event* e = nullptr;
+    {
+      const std::lock_guard hold{lock_};
+      task* const t = queue_.front();
+      if (t == nullptr) return dropped;
+      take(*t);
+      if (t->what == nullptr) {
+        select_.looked(false);
+        continue;
+      }
+      e = t->what;
+      memory_.free(t, nullptr);
+    }
+    dropped += e->ops->counted ? 1 : 0;
+    discard_event(rt_, *e);
+  }
+}
+
+}  // namespace tartan::detail

@@ -1,0 +1,83 @@
+#pragma once
+/// libasync-mp: one queue for all workers.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <tartan/core/color.h>
+#include <tartan/core/event.h>
+
+#include "core/memory.h"
+#include "core/sched/papers/paper_policy.h"
+#include "core/sched/papers/select_task.h"
+#include "core/sched/papers/two_part_queue.h"
+#include "core/spin_lock.h"
+
+namespace tartan::detail {
+
+/// One list under one lock: posts left of I/O events; a worker takes, of the first few whose color runs nowhere, the one of the highest
+/// weight.
+///
+/// Limits: memory.
+/// Source: the libasync-mp thesis, chapters 3 and 4. Differences:
+/// - A CPU callback goes to the left part only if none of its class waits in the right one: the thesis lets it overtake, which
+///   contract 2 forbids. Classes are colors modulo 1024.
+/// - Of each color only the first task may be chosen, whatever its priority (contract 8).
+/// - An event of color::unordered is in nobody's way.
+/// - The select callback polls again after a rest and after 64 events (select_task.h).
+/// The memory of tasks is operator new's: the base that libasync-smp's table 2 starts from. Idle workers sleep in poll() on a pipe each
+/// (futex_poller.h).
+class shared_queue_policy : public paper_policy<shared_queue_policy> {
+ public:
+  shared_queue_policy(runtime_state& rt, const scheduler_choice& choice);
+
+  using paper_policy::submit;
+  void submit(color where, event& e, worker* from) noexcept;
+  void move_class_of(color /*where*/, unsigned /*worker_index*/) noexcept {}
+
+  bool turn(worker& w);
+  bool search(worker& w);
+  void cover(worker& w) noexcept;
+  [[nodiscard]] work_seen sources(const worker& w) noexcept;
+  [[nodiscard]] bool polls_at_rest(const worker& w) const noexcept { return blocks_.load(std::memory_order_relaxed) == w.index; }
+  [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept;
+  [[nodiscard]] bool any_left() noexcept { return size_.load(std::memory_order_acquire) != 0; }  // pairs with submit
+  std::size_t drop_all() noexcept;
+
+ private:
+  static constexpr std::size_t classes = 1024;
+  static constexpr unsigned nobody = ~0u;
+
+  /// What a worker runs, and ran last. Guarded by lock_.
+  struct alignas(64) seat {
+    std::uint64_t running = no_color;
+    std::uint64_t last = no_color;
+  };
+
+  // With the lock held.
+  [[nodiscard]] bool may_run(const task& t, const worker& w) const noexcept;
+  [[nodiscard]] bool any_may_run(const worker& w) const noexcept;
+  [[nodiscard]] task* pick(const worker& w, bool& more) noexcept;
+  void take(task& t) noexcept;
+  void wake_select(worker& w) noexcept;
+
+  [[nodiscard]] bool run_next(worker& w);
+
+  const unsigned first_;
+  const bool pinned_;
+  task_memory memory_;
+  alignas(64) spin_lock lock_;
+  two_part_queue queue_;                       ///< guarded by lock_, as all up to blocks_
+  std::array<std::uint32_t, classes> right_{}; ///< tasks of the class in the right part
+  std::unique_ptr<seat[]> seats_;
+  select_task select_;
+  /// Who has the blocking form; relaxed: whoever reads it without the lock asks about itself.
+  real_memory::atomic<unsigned> blocks_{nobody};
+  /// Events in the queue, for those without the lock. Release by submit; pairs with any_left.
+  real_memory::atomic<std::size_t> size_{0};
+};
+
+static_assert(scheduling_policy<shared_queue_policy>);
+
+}  // namespace tartan::detail

@@ -1,0 +1,58 @@
+#pragma once
+/// A pending event, as the papers' schedulers queue it.
+
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <tartan/core/color.h>
+#include <tartan/core/event.h>
+
+#include "core/line_pool.h"
+
+namespace tartan::detail {
+
+/// An event in a queue, or, without one, the event that polls (select_task.h). Guarded by the queue's lock.
+struct task {
+  task* next;
+  task* previous;
+  event* what;               ///< null: the select task
+  std::uint64_t color_value;
+  std::uint32_t color_class; ///< what the policy's tables go by
+  std::uint32_t cost_ns;     ///< 0: not told
+  std::uint16_t penalty;
+  std::uint8_t priority;
+  bool right;                ///< in the part for I/O events
+};
+static_assert(sizeof(task) <= line_pool::line_bytes);
+
+/// Memory for tasks: free lists, or operator new, which is what libasync-smp's table 2 compares them with.
+///
+/// Threads: any; `cache` is the calling thread's, or null.
+class task_memory {
+ public:
+  task_memory(void* owner, bool free_lists) : lines_{owner}, free_lists_{free_lists} {}
+
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] task* make(line_cache* cache) {
+    if (!free_lists_) return static_cast<task*>(::operator new(line_pool::line_bytes));
+    return static_cast<task*>(cache != nullptr ? lines_.allocate(*cache) : lines_.allocate_shared());
+  }
+  void free(task* t, line_cache* cache) noexcept {
+    if (!free_lists_) return ::operator delete(t);
+    if (cache != nullptr) return lines_.release(*cache, t);
+    lines_.release_shared(t);
+  }
+
+ private:
+  line_pool lines_;
+  bool free_lists_;
+};
+
+/// What the programmer said of the handler.
+[[nodiscard]] inline handler_hints hints_of(const event& e) noexcept {
+  handler_hints hints;
+  if (e.ops->hinted) std::memcpy(&hints, e.storage, sizeof hints);
+  return hints;
+}
+
+}  // namespace tartan::detail

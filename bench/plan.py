@@ -21,6 +21,7 @@ class question:
     variants: dict = dataclasses.field(default_factory=dict)  # contender: (variant, (workers, ...)); 0 stands for all
     sizes: str = "events"
     group: str = "core"  # "core" or "io": what is run, kept and documented together
+    workers: tuple = (1, 0)  # numbers of workers; 0 stands for all
     argument: str = ""  # the variant that all programs of the question are given
     base: tuple = (BASE, "x Asio")  # whom ratios are taken of, with the same number of workers, and their heading
     floor: tuple = (FLOOR, "x loop")  # the same, with one worker: what no contender of ours is expected to beat
@@ -50,9 +51,22 @@ QUESTIONS = [
              {"tartan_strand": (("no_steal", (1, 0)),), "tartan_value": (("no_steal", (1, 0)),)}),
     question("w5", "w5_idle_color", "W5: the weight of an idle color", (("bytes_per_color", "bytes per color", False),), (),
              {"tbb_node": 0.2, "mutex_pool": 0.5}, sizes="colors"),
+    question("w6", "w6_hot_color", "W6: one hot color, half of all events, and 1000 others",
+             (("share_of_bound", "share of the bound", True, "speed_up"), ("cold_p99_vs_ideal", "others' p99 delay by the ideal one", False)),
+             (("speed_up", "speed-up"), ("cold_us_median", "others' median, us"), ("cold_us_p99", "p99, us"), ("cold_us_max", "longest, us"),
+              ("ideal_cold_us_p99", "ideal p99, us")) + STEALS),
     question("w7", "w7_short_lived", "W7: colors that live for three events", (("ns_per_color", "ns per color", False),), STEALS,
              {FLOOR: 6, "uv_loop": 6, "event_loop": 2, "tartan_strand": 3, "tartan_value": 3},
              {"tartan_strand": (("no_steal", (1, 0)),), "tartan_value": (("no_steal", (1, 0)),)}, "colors"),
+    question("w8", "w8_penalty", "W8: arrays of one worker, read in chains that had better stay where the array is",
+             (("ns_per_a", "ns per A", False),), (("kilo_events_per_s", "kilo-events/s"),) + STEALS, {"": 0.4},
+             {"tartan_strand": (("no_steal", (0,)),), "tartan_value": (("no_steal", (0,)),)}),
+    question("w9", "w9_locality", "W9: merge sorts of one worker of each pair",
+             (("ns_per_a", "ns per A", False),), (("kilo_events_per_s", "kilo-events/s"),) + STEALS, {"": 0.4},
+             {"tartan_strand": (("no_steal", (0,)),), "tartan_value": (("no_steal", (0,)),)}),
+    question("w10", "w10_table_2", "W10: 16 colors, and one worker that starts with none", (("tasks_per_s", "tasks/s", True),),
+             (("ns_per_task", "ns per task"),) + STEALS, {FLOOR: 4, "tbb_node": 1.5, "tartan_strand": 2.5, "tartan_value": 2.5},
+             {"tartan_strand": (("no_steal", (0, 4)),), "tartan_value": (("no_steal", (0, 4)),)}, "tasks", workers=(1, 0, 4)),
     question("w11", "w11_timers", "W11: many pending timers (as many as the column says)",
              (("ns_per_set", "ns per set", False), ("ns_per_cancel", "ns per cancel", False), ("cpu_ns_per_fire", "CPU ns per fire", False),
               ("late_us_p99", "late by, p99, us", False)),
@@ -119,8 +133,7 @@ def contenders_of(asked, programs):
     names = [name for name in order if name in found] + [name for name in found if name not in order]
     rows = []
     for name in names:
-        workers = (1,) if name in SINGLE or name in asked.single else tuple(dict.fromkeys((1, all_workers())))
-        rows += [contender(asked, name, "", n) for n in workers]
-        for variant, on in asked.variants.get(name, ()):
+        workers = (1,) if name in SINGLE or name in asked.single else asked.workers
+        for variant, on in (("", workers), *asked.variants.get(name, ())):
             rows += [contender(asked, name, variant, n) for n in dict.fromkeys(n or all_workers() for n in on)]
     return rows

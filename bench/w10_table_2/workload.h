@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bench/harness/all_ran.h"
 #include "bench/harness/churn.h"
 #include "bench/harness/clock.h"
 #include "bench/harness/report.h"
@@ -95,6 +96,7 @@ int table_2(const request& asked) {
   run.place_all();
   report out{asked, "w10"};
   run.lanes.run([&run, tasks] { run.start(tasks / run_type::colors); });
+  check_all_ran(run.lanes, tasks);
   if (!run.is_right(tasks / run_type::colors)) return wrong_result(asked, "not every task ran once");
   const auto took_ns = static_cast<double>(run.last_end_ns - run.started_ns);
   out.add("tasks", static_cast<double>(tasks));

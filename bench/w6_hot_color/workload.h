@@ -12,6 +12,7 @@
 #include <vector>
 #include <x86intrin.h>
 
+#include "bench/harness/all_ran.h"
 #include "bench/harness/churn.h"
 #include "bench/harness/clock.h"
 #include "bench/harness/report.h"
@@ -182,6 +183,7 @@ int hot_color(const request& asked) {
   const std::uint64_t last = *std::max_element(run->ended.begin(), run->ended.end());
   const double ns_per_cycle =
       static_cast<double>(now_ns() - run->started_ns) / static_cast<double>(__rdtsc() - run->started);
+  check_all_ran(run->lanes, events);
   if (!run->is_right()) return wrong_result(asked, "not every event ran once and alone in its color");
 
   const double speed_up =

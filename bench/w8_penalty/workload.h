@@ -12,6 +12,7 @@
 #include <numeric>
 #include <vector>
 
+#include "bench/harness/all_ran.h"
 #include "bench/harness/churn.h"
 #include "bench/harness/placed_rounds.h"
 #include "bench/harness/report.h"
@@ -115,6 +116,7 @@ int penalty(const request& asked) {
   report out{asked, "w8"};
   run->lanes.run([&run] { run->rounds.start(); });
   const std::size_t chains = run->rounds.parts();
+  check_all_ran(run->lanes, chains * events_per_maker);
   if (run->right.load() != chains) return wrong_result(asked, "not every array was read once, in order and by one");
   const auto took_ns = static_cast<double>(run->rounds.took_ns());
   const auto events = static_cast<double>(chains * events_per_maker);

@@ -13,6 +13,7 @@
 #include <numeric>
 #include <vector>
 
+#include "bench/harness/all_ran.h"
 #include "bench/harness/placed_rounds.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
@@ -156,6 +157,7 @@ int locality(const request& asked) {
   report out{asked, "w9"};
   run->lanes.run([&run] { run->rounds.start(); });
   const std::size_t arrays = run->rounds.parts();
+  check_all_ran(run->lanes, arrays * events_per_maker);
   if (run->right.load() != arrays || run->too_many.load())
     return wrong_result(asked, "not every array was sorted and merged once");
   const auto took_ns = static_cast<double>(run->rounds.took_ns());

@@ -33,6 +33,11 @@ bench: ## the figures, against the plain loop and other libraries
 	@$(call build_target,bench,all)
 	@bench/run
 
+bench-full: ## the same with tokio and Go, if cargo and go are there or can be installed
+	@tools/packages build bench
+	@$(call build_target,bench,all)
+	@bench/run --full
+
 bench-io: ## sockets and the web server, against bare epoll, Asio, libuv and nginx
 	@tools/packages build apps bench bench-io
 	@cmake --preset bench -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset bench --target all -j $(JOBS)
@@ -56,4 +61,4 @@ help: ## this list
 
 build_target = { [ -f build/$(1)/build.ninja ] || cmake --preset $(1); } && cmake --build --preset $(1) --target $(2) -j $(JOBS)
 
-.PHONY: build serve test soak faults bench bench-io tidy lint install clean help
+.PHONY: build serve test soak faults bench bench-full bench-io tidy lint install clean help

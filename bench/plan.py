@@ -7,6 +7,8 @@ import pathlib
 BASE = "asio_strand"
 FLOOR = "plain_loop"
 SINGLE = (FLOOR, "uv_loop", "event_loop")  # know no more than one worker, whatever is asked
+RIVALS = ("tokio_task", "go_goroutine")  # bench/rivals builds them; one program for all questions of RIVALS_ANSWER
+RIVALS_ANSWER = ("w1", "w2", "w3", "w4", "w5", "w7")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -73,7 +75,7 @@ QUESTIONS = [
              (("late_us_median", "median, us"), ("late_us_max", "worst, us"), ("fired_early", "fired early")), sizes="timers"),
 ]
 
-ORDER = [FLOOR, "uv_loop", "event_loop", "mutex_pool", BASE, "asio_context", "tbb_node", "tartan_strand", "tartan_value"]
+ORDER = [FLOOR, "uv_loop", "event_loop", "mutex_pool", BASE, "asio_context", "tbb_node", *RIVALS, "tartan_strand", "tartan_value"]
 
 PING_PONG = [
     question(f"io_{over}_{count}", "io_ping_pong", f"Ping-pong over {name}, {count} connection{'s' if count > 1 else ''}",
@@ -107,8 +109,8 @@ class contender:
 
     def command(self, programs, scale):
         variant = self.question.argument or self.variant
-        return [str(programs / self.question.folder / self.name), str(self.workers),
-                f"{self.question.scale_of(self.name, self.variant) * scale:g}"] + ([variant] if variant else [])
+        program = [str(programs / "rivals" / self.name), self.question.key] if self.name in RIVALS else [str(programs / self.question.folder / self.name)]
+        return program + [str(self.workers), f"{self.question.scale_of(self.name, self.variant) * scale:g}"] + ([variant] if variant else [])
 
 
 def all_workers():
@@ -126,9 +128,14 @@ def missing_from(asked, programs):
     return [f"{asked.key} {name}: there is no such program" for name in asked.order or sources if name not in found]
 
 
-def contenders_of(asked, programs):
-    """The rows of one question for which there is a program; unknown programs come last."""
-    found = programs_of(asked, programs)
+def rivals_of(asked, programs):
+    """Contenders that are not C++ and were built; the others have told why not."""
+    return [name for name in RIVALS if asked.key in RIVALS_ANSWER and (programs / "rivals" / name).exists()]
+
+
+def contenders_of(asked, programs, full=False):
+    """The rows of one question for which there is a program; unknown programs come last. If `full`, also those that are not C++."""
+    found = programs_of(asked, programs) + (rivals_of(asked, programs) if full else [])
     order = asked.order or ORDER
     names = [name for name in order if name in found] + [name for name in found if name not in order]
     rows = []

@@ -1,0 +1,3 @@
+module go_goroutine
+
+go 1.19

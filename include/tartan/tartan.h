@@ -6,6 +6,7 @@
 #include <tartan/core/channel.h>
 #include <tartan/core/color.h>
 #include <tartan/core/event_batch.h>
+#include <tartan/core/hints.h>
 #include <tartan/core/in.h>
 #include <tartan/core/join_handle.h>
 #include <tartan/core/on.h>

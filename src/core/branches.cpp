@@ -7,7 +7,7 @@ struct branch::events {
     auto& b = static_cast<branch&>(of(e));
     b.owner().ended(b);
   }
-  static constexpr event_ops home_ops{.run = &home, .drop = &drop_event, .pooled = false, .counted = false};
+  static constexpr event_ops home_ops{.run = &home, .drop = &drop_event, .pooled = false, .hinted = true, .counted = false};
 };
 
 void branch::open(branches& of) noexcept {

@@ -44,15 +44,15 @@ struct chain::events {
     c.operation_->visit();
     c.resume();
   }
-  static constexpr event_ops resume_ops{.run = &resume, .drop = &drop_event, .pooled = false, .counted = false};
-  static constexpr event_ops cancel_ops{.run = &cancel, .drop = &drop_event, .pooled = false, .counted = false};
-  static constexpr event_ops visit_ops{.run = &visit, .drop = &drop_event, .pooled = false, .counted = false};
+  static constexpr event_ops resume_ops{.run = &resume, .drop = &drop_event, .pooled = false, .hinted = true, .counted = false};
+  static constexpr event_ops cancel_ops{.run = &cancel, .drop = &drop_event, .pooled = false, .hinted = true, .counted = false};
+  static constexpr event_ops visit_ops{.run = &visit, .drop = &drop_event, .pooled = false, .hinted = true, .counted = false};
 };
 
 chain::chain() noexcept {
   static_assert(sizeof(steps::word) == sizeof(word_) && alignof(steps::word) <= 4);
   ::new (static_cast<void*>(word_)) steps::word;
-  ::new (static_cast<void*>(event_.storage)) chain*(this);
+  ::new (static_cast<void*>(event_.storage)) stored{{}, this};
 }
 
 chain::chain(runtime_state& rt, color where, std::source_location site) noexcept : chain{} { open(rt, where, site); }

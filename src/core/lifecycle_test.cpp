@@ -27,6 +27,7 @@
 #include "core/futex_poller.h"
 #include "core/runtime_state.h"
 #include "core/stall_watch.h"
+#include "tests/short_turns.h"
 #include "tests/workers.h"
 
 namespace tartan {
@@ -168,22 +169,12 @@ class impatient_poller final : public detail::poller {
 };
 
 TEST_P(between_runs_of_several, a_watcher_whose_time_is_up_in_a_pause_promises_nothing_for_the_next_run) {
-  constexpr unsigned most_turns = 50'000'000;
   for (unsigned round = 0; round < test::rounds(10); ++round) {
     impatient_poller time;
     options with = settings();
     with.poller = &time;
     runtime rt{with};
-    // Two colors in short turns on one worker, not worth a steal, until another one has looked, declined and become the watcher.
-    unsigned turns = 0;
-    bool watched = false;
-    std::function<void(unsigned)> short_turns = [&](unsigned k) {
-      watched = time.limited.load() != 0;
-      if (!watched && ++turns < most_turns) post(color{3 - k}, [&short_turns, k] { short_turns(3 - k); });
-    };
-    rt.post(color{1}, [&short_turns] { short_turns(1); });
-    rt.run_until_idle();
-    ASSERT_TRUE(watched) << "nobody became the watcher";
+    test::short_turns_until(rt, [&] { return time.limited.load() != 0; });
     time.time_is_up = true;
     test::spin_until([&] { return time.limited.load() == 0; });
     std::atomic<bool> ran{false};

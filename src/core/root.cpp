@@ -28,7 +28,7 @@ struct root::events {
   static void report(event& e) { static_cast<root&>(of(e)).report(); }
   /// Refused, or left when the runtime ends: nobody else will ever tell of it.
   static void drop_report(event& e) noexcept { static_cast<root&>(of(e)).report(); }
-  static constexpr event_ops start_ops{.run = &start, .drop = &drop_event, .pooled = false, .counted = false};
+  static constexpr event_ops start_ops{.run = &start, .drop = &drop_event, .pooled = false, .hinted = true, .counted = false};
   static constexpr event_ops report_ops{&report, &drop_report, origin::post, false, false};
 };
 

@@ -42,6 +42,7 @@ class chain {
   [[nodiscard]] runtime_state& runtime() const noexcept { return *rt_; }
   [[nodiscard]] color where() const noexcept { return where_; }
   [[nodiscard]] std::source_location site() const noexcept { return event_.site; }
+  void set_hints(handler_hints wanted) noexcept { in_storage(event_).own = wanted; }
 
   /// The end of every await_suspend of an operation that has begun and can be withdrawn. Gives what await_suspend gives:
   /// false if it has ended meanwhile.
@@ -104,7 +105,7 @@ class chain {
   /// The same without a question. Threads: who has seen, on a worker or in a gate, that the runtime takes it.
   void post_admitted(const event_ops& ops) noexcept;
   void set_color(color to) noexcept;
-  [[nodiscard]] static chain& of(event& e) noexcept { return **std::launder(reinterpret_cast<chain**>(e.storage)); }
+  [[nodiscard]] static chain& of(event& e) noexcept { return *in_storage(e).self; }
 
   /// For event_ops::drop: coroutines' frames are destroyed by the registry of roots, not by their events.
   static void drop_event(event& /*e*/) noexcept {}
@@ -114,6 +115,13 @@ class chain {
  private:
   friend struct chain_steps;
   struct events;
+
+  /// In the event: hints come first (event_ops::hinted).
+  struct stored {
+    handler_hints own;
+    chain* self;
+  };
+  [[nodiscard]] static stored& in_storage(event& e) noexcept { return *std::launder(reinterpret_cast<stored*>(e.storage)); }
 
   /// What run() has on its stack.
   struct turn {

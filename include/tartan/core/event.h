@@ -80,8 +80,16 @@ template <class F>
 inline constexpr bool fits_event =
     sizeof(F) <= event::capacity_bytes && alignof(F) <= 8 && std::is_nothrow_move_constructible_v<F>;
 
+/// A callable that begins with handler_hints (hints.h). It always fits.
+template <class F>
+class hinted;
+template <class F>
+inline constexpr bool is_hinted = false;
+
 template <class F, bool InPlace = fits_event<F>>
 struct callable_ops {
+  static_assert(InPlace || !is_hinted<F>);
+
   static F& callable(event& e) noexcept {
     if constexpr (InPlace) {
       return *std::launder(reinterpret_cast<F*>(e.storage));
@@ -103,7 +111,7 @@ struct callable_ops {
     } end{e};
     callable(e)();
   }
-  static constexpr event_ops ops{&run, &drop, origin::post, true, false};
+  static constexpr event_ops ops{&run, &drop, origin::post, true, is_hinted<F>};
 };
 
 /// Puts a callable into an event's storage.

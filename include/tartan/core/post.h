@@ -87,8 +87,18 @@ class bound {
   template <class G, class... Args>
   void post_call(G&& g, Args&&... args) const {
     detail::runtime_state& rt = into_ != nullptr ? *into_ : detail::runtime_of_callback(site_);
+    if constexpr (detail::is_hinted<F>) {
+      const auto dress = [own = g.own()](auto call) { return detail::hinted<decltype(call)>{own, std::move(call)}; };
+      submit_call(rt, dress, std::forward<G>(g), std::forward<Args>(args)...);
+    } else {
+      submit_call(rt, [](auto call) { return call; }, std::forward<G>(g), std::forward<Args>(args)...);
+    }
+  }
+  /// `dress`: from the call to what is posted.
+  template <class Dress, class G, class... Args>
+  void submit_call(detail::runtime_state& rt, const Dress& dress, G&& g, Args&&... args) const {
     auto call = [f = F(std::forward<G>(g)), ... kept = std::decay_t<Args>(std::forward<Args>(args))]() mutable { f(std::move(kept)...); };
-    detail::submit(rt, color_, *detail::make_event(rt, std::move(call), site_));
+    detail::submit(rt, color_, *detail::make_event(rt, dress(std::move(call)), site_));
   }
 
   detail::runtime_state* into_;  ///< null: the running event's

@@ -106,7 +106,7 @@ struct timer_wait_callable {
     const taken callback{e};
     end_timer_wait(wait);
   }
-  static constexpr timer_wait_ops ops{{&run, &drop, origin::timer, false, false}, &place::drop};
+  static constexpr timer_wait_ops ops{{&run, &drop, origin::timer, false, is_hinted<F>}, &place::drop};
 };
 
 /// Puts a callback into a wait that is not in use.

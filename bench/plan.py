@@ -42,23 +42,23 @@ QUESTIONS = [
              (("first_chain_ends_at", "first chain ends at"),) + STEALS,
              {FLOOR: 6, "uv_loop": 6, "event_loop": 2, BASE: 0.4, "asio_context": 0.4, "tartan_strand": 6, "tartan_value": 6}),
     question("w2", "w2_post_from_outside", "W2: a post from a foreign thread", (("ns_per_event", "ns per event", False),),
-             (("ns_per_post", "ns per post"), ("wakes", "wakes")), {"uv_loop": 4, "mutex_pool+batch": 2},
+             (("ns_per_post", "ns per post"), ("wakes", "wakes")), {"uv_loop": 4, "mutex_pool+batch": 2, "caf_actor": 0.4},
              {"mutex_pool": (("batch", (1, 0)),), "tartan_strand": (("batch", (1, 0)),), "tartan_value": (("batch", (1, 0)),)}),
     question("w3", "w3_hop", "W3: a hop between two colors", (("ns_per_event", "ns per event", False),), STEALS,
-             {FLOOR: 6, "uv_loop": 6, "event_loop": 2, BASE: 0.4, "asio_context": 0.4, "tartan_strand": 3, "tartan_value": 3,
-              "tartan_strand+apart": 0.2},
+             {FLOOR: 6, "uv_loop": 6, "event_loop": 2, BASE: 0.4, "asio_context": 0.4, "caf_actor": 0.3, "go_goroutine": 0.6,
+              "tartan_strand": 3, "tartan_value": 3, "tartan_strand+apart": 0.2},
              {"tartan_strand": (("apart", (0,)),)}),
     question("w4", "w4_unbalanced", "W4: unbalanced rounds, everything posted on the first worker",
              (("share_of_ideal", "share of the ideal", True, "kilo_events_per_s"),), (("kilo_events_per_s", "kilo-events/s"),) + STEALS, {"": 0.5},
              {"tartan_strand": (("no_steal", (1, 0)),), "tartan_value": (("no_steal", (1, 0)),)}),
     question("w5", "w5_idle_color", "W5: the weight of an idle color", (("bytes_per_color", "bytes per color", False),), (),
-             {"tbb_node": 0.2, "mutex_pool": 0.5}, sizes="colors"),
+             {"tbb_node": 0.2, "mutex_pool": 0.5, "caf_actor": 0.2, "tokio_task": 0.2, "go_goroutine": 0.1}, sizes="colors"),
     question("w6", "w6_hot_color", "W6: one hot color, half of all events, and 1000 others",
              (("share_of_bound", "share of the bound", True, "speed_up"), ("cold_p99_vs_ideal", "others' p99 delay by the ideal one", False)),
              (("speed_up", "speed-up"), ("cold_us_median", "others' median, us"), ("cold_us_p99", "p99, us"), ("cold_us_max", "longest, us"),
               ("ideal_cold_us_p99", "ideal p99, us")) + STEALS),
     question("w7", "w7_short_lived", "W7: colors that live for three events", (("ns_per_color", "ns per color", False),), STEALS,
-             {FLOOR: 6, "uv_loop": 6, "event_loop": 2, "tartan_strand": 3, "tartan_value": 3},
+             {FLOOR: 6, "uv_loop": 6, "event_loop": 2, "caf_actor": 0.05, "tokio_task": 0.3, "go_goroutine": 0.4, "tartan_strand": 3, "tartan_value": 3},
              {"tartan_strand": (("no_steal", (1, 0)),), "tartan_value": (("no_steal", (1, 0)),)}, "colors"),
     question("w8", "w8_penalty", "W8: arrays of one worker, read in chains that had better stay where the array is",
              (("ns_per_a", "ns per A", False),), (("kilo_events_per_s", "kilo-events/s"),) + STEALS, {"": 0.4},
@@ -75,7 +75,7 @@ QUESTIONS = [
              (("late_us_median", "median, us"), ("late_us_max", "worst, us"), ("fired_early", "fired early")), sizes="timers"),
 ]
 
-ORDER = [FLOOR, "uv_loop", "event_loop", "mutex_pool", BASE, "asio_context", "tbb_node", *RIVALS, "tartan_strand", "tartan_value"]
+ORDER = [FLOOR, "uv_loop", "event_loop", "mutex_pool", BASE, "asio_context", "tbb_node", "caf_actor", *RIVALS, "tartan_strand", "tartan_value"]
 
 PING_PONG = [
     question(f"io_{over}_{count}", "io_ping_pong", f"Ping-pong over {name}, {count} connection{'s' if count > 1 else ''}",

@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstddef>
 #include <tartan/core/event_batch.h>
+#include <tartan/core/hints.h>
 #include <tartan/core/runtime.h>
 #include <thread>
 #include <utility>
 
+#include "bench/harness/annotation.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
 
@@ -62,11 +64,16 @@ class tartan_runtime {
   }
 
  protected:
-  /// Each post of the lanes passes here. The one place for what an event tells of itself, as W8's does by `penalty()`, to be handed
-  /// on with it; events carry no hints yet, so this does nothing.
+  /// Each post of the lanes passes here: what an event tells of itself by `told()` goes with it, as a programmer would annotate it.
   template <class Event>
-  [[nodiscard]] static const Event& hinted(const Event& e) noexcept {
-    return e;
+  [[nodiscard]] static decltype(auto) hinted(const Event& e) {
+    if constexpr (requires { e.told(); }) {
+      static_assert(sizeof(Event) <= tartan::detail::hinted_capacity_bytes, "would lie on the heap");
+      const annotation told = e.told();
+      return tartan::with_hints({.cost = std::chrono::nanoseconds{told.cost_ns}, .penalty = told.penalty}, e);
+    } else {
+      return e;
+    }
   }
 
   static tartan::options options_for(const lanes_setup& setup) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/harness/all_ran.h"
+#include "bench/harness/annotation.h"
 #include "bench/harness/clock.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
@@ -53,7 +54,9 @@ template <template <class> class Lanes>
 struct spin_event {
   unbalanced_run<Lanes>* run;
   std::size_t index;
-  std::array<std::size_t, 3> payload{};
+  std::array<std::size_t, 2> payload{};
+
+  [[nodiscard]] annotation told() const noexcept { return {run->cycles[index] / 2, 1}; }  // at 2 GHz
 
   void operator()() {
     spin_cycles(run->cycles[index]);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bench/harness/all_ran.h"
+#include "bench/harness/annotation.h"
 #include "bench/harness/churn.h"
 #include "bench/harness/placed_rounds.h"
 #include "bench/harness/report.h"
@@ -57,14 +58,14 @@ struct penalty_run;
 template <template <class> class Lanes>
 struct penalty_event {
   penalty_run<Lanes>* run;
-  std::size_t lane;
   number_array* array = nullptr;
   std::uint64_t x = 0;
-  std::uint32_t index;
-  std::uint32_t piece = 0;
+  std::uint32_t lane;
+  std::uint16_t index;
+  std::uint16_t piece = 0;
 
-  /// As in the paper: how many times less than its time it is worth to a thief.
-  [[nodiscard]] std::uint32_t penalty() const noexcept { return array == nullptr ? 1 : 1000; }
+  /// As in the paper: B is worth a thousandth of its time to a thief, for the array is in the cache of whom it would be taken from.
+  [[nodiscard]] annotation told() const noexcept { return array == nullptr ? annotation{30'000, 1} : annotation{80, 1000}; }
 
   void operator()() {
     if (array == nullptr) {
@@ -91,8 +92,8 @@ struct penalty_run {
 
   [[nodiscard]] unsigned home_of(std::size_t) const { return 0; }
   void post_round(std::size_t base) {
-    for (std::uint32_t i = 0; i < makers; ++i) {
-      lanes.post(base + i, penalty_event<Lanes>{.run = this, .lane = base + i, .index = i});
+    for (std::uint16_t i = 0; i < makers; ++i) {
+      lanes.post(base + i, penalty_event<Lanes>{.run = this, .lane = static_cast<std::uint32_t>(base + i), .index = i});
     }
   }
   void chain_ended(std::size_t index, std::uint64_t x) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bench/harness/all_ran.h"
+#include "bench/harness/annotation.h"
 #include "bench/harness/placed_rounds.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
@@ -66,7 +67,8 @@ struct locality_event {
   std::uint32_t index;
   locality_step step = locality_step::make;
   bool second_half = false;
-  std::size_t payload = 0;
+
+  [[nodiscard]] annotation told() const noexcept { return {step == locality_step::sort ? 5'000u : 1'500u, 1}; }
 
   void operator()() {
     switch (step) {

@@ -21,8 +21,8 @@ std::string_view date_clock::text() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
   if (now.tv_sec != at_) {
+    text_ = http_date(now.tv_sec);  // first: it may find no memory
     at_ = now.tv_sec;
-    text_ = http_date(at_);
   }
   return text_;
 }

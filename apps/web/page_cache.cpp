@@ -21,11 +21,12 @@ page_cache::entry* page_cache::find(std::string_view path) {
 
 void page_cache::put(std::string_view path, shared_page content, time checked) {
   drop(path);
-  entry added{std::string{path}, std::move(content), checked};
-  const std::size_t bytes = bytes_of(added);
+  order added;  // a list of its own until nothing can throw any more: what stands in one of both alone would be lost, and count
+  added.push_front({std::string{path}, std::move(content), checked});
+  const std::size_t bytes = bytes_of(added.front());
   if (bytes > limits_.bytes || limits_.entries == 0) return;
-  by_use_.push_front(std::move(added));
-  by_path_.emplace(by_use_.front().path, by_use_.begin());
+  by_path_.emplace(added.front().path, added.begin());
+  by_use_.splice(by_use_.begin(), added);
   bytes_ += bytes;
   while (bytes_ > limits_.bytes || by_use_.size() > limits_.entries) remove(std::prev(by_use_.end()));
 }

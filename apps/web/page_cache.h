@@ -39,6 +39,8 @@ class page_cache {
   [[nodiscard]] entry* find(std::string_view path);
 
   /// Takes the place of what is there under this path. A page beyond the limits is not kept, and drives out no other.
+  ///
+  /// Errors: std::bad_alloc; then there is nothing under this path.
   void put(std::string_view path, shared_page content, time checked);
   void drop(std::string_view path);
 

@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
+#include <string_view>
 #include <utility>
+
+#include "tests/web/failing_memory.h"
 
 namespace web {
 namespace {
@@ -85,6 +90,40 @@ TEST(page_cache, without_entries_keeps_nothing) {
   page_cache cache{{.bytes = 1000, .entries = 0}};
   cache.put("/a", page_of(1), {});
   EXPECT_EQ(cache.find("/a"), nullptr);
+}
+
+/// Whether there was memory for it, but for the allocation behind so many others.
+bool is_put(page_cache& into, std::string_view path, const shared_page& content, std::size_t others) {
+  const test::failing_memory fails{{}, others};
+  try {
+    into.put(path, content, {});
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+TEST(page_cache, without_memory_for_a_page_goes_on_with_the_others) {
+  constexpr std::size_t most = 10'000;
+  std::size_t failed = 0;
+  for (bool put = false; !put; ++failed) {
+    page_cache cache{{.bytes = most, .entries = 5}};
+    cache.put(path_of(0), page_of(10, 1), {});
+    const std::size_t bytes = cache.bytes();
+    put = is_put(cache, path_of(1), page_of(5000), failed);
+    EXPECT_EQ(cache.find(path_of(1)) != nullptr, put);
+    EXPECT_EQ(cache.size(), put ? 2u : 1u);
+    EXPECT_EQ(cache.bytes() == bytes, !put);
+    for (int n = 2; n < 10; ++n) {
+      cache.put(path_of(n), page_of(10), {});
+      ASSERT_LE(cache.bytes(), most) << n;
+      ASSERT_NE(cache.find(path_of(n)), nullptr) << n;
+    }
+    EXPECT_EQ(cache.size(), 5u);
+    for (int n = 0; n < 10; ++n) cache.drop(path_of(n));
+    EXPECT_EQ(cache.bytes(), 0u) << "nothing is kept that cannot be found";
+  }
+  EXPECT_GT(failed, 3u) << "the path, its node, and that of the index";
 }
 
 }  // namespace

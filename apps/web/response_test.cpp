@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <string>
 
 #include "http_date.h"
+#include "tests/web/failing_memory.h"
 
 namespace web {
 namespace {
@@ -99,6 +101,15 @@ TEST(http_date, is_written_as_the_standard_has_it) {
   EXPECT_EQ(http_date(784111777), "Sun, 06 Nov 1994 08:49:37 GMT");
   EXPECT_EQ(http_date(951782400), "Tue, 29 Feb 2000 00:00:00 GMT");
   EXPECT_EQ(http_date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
+}
+
+TEST(date_clock, without_memory_for_its_text_tries_again) {
+  date_clock clock;
+  {
+    const test::failing_memory fails{{}};
+    EXPECT_THROW(static_cast<void>(clock.text()), std::bad_alloc);
+  }
+  EXPECT_EQ(clock.text().size(), date.size());
 }
 
 }  // namespace

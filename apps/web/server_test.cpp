@@ -278,7 +278,7 @@ TEST_P(a_server, gives_up_whom_it_has_no_memory_for_and_goes_on) {
   play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
     const auto at = *c.peer_address();
     {
-      const test::failing_memory fails{sizeof(connection)};
+      const test::failing_memory fails{test::allocations::of(sizeof(connection))};
       auto given_up = co_await tartan::tcp::connect(at);
       EXPECT_EQ((co_await rest_of(*given_up)).text, "");
     }

@@ -5,14 +5,28 @@
 
 namespace {
 
-std::atomic<std::size_t> fails_at{0};  // bytes; 0: never
+std::atomic<std::size_t> least{0};  // bytes
+std::atomic<std::size_t> most{0};   // bytes; 0: none is looked at
+std::atomic<std::size_t> others{0};
+std::atomic<std::size_t> seen{0};
+
+bool is_meant(std::size_t bytes) noexcept {
+  return bytes <= most.load(std::memory_order_acquire) && bytes >= least.load(std::memory_order_relaxed);  // pairs with the constructor
+}
 
 }  // namespace
 
 namespace web::test {
 
-failing_memory::failing_memory(std::size_t bytes) noexcept { fails_at = bytes; }
-failing_memory::~failing_memory() { fails_at = 0; }
+failing_memory::failing_memory(const allocations& which, std::size_t behind) noexcept {
+  others = behind;
+  seen = 0;
+  least = which.least;
+  most.store(which.most, std::memory_order_release);  // pairs with is_meant
+}
+failing_memory::~failing_memory() { most = 0; }
+
+std::size_t failing_memory::count() const noexcept { return seen; }
 
 }  // namespace web::test
 
@@ -21,7 +35,8 @@ failing_memory::~failing_memory() { fails_at = 0; }
 extern "C" void* __real__Znwm(std::size_t bytes);
 extern "C" void* __wrap__Znwm(std::size_t bytes);
 extern "C" void* __wrap__Znwm(std::size_t bytes) {
-  std::size_t expected = bytes;
-  if (bytes != 0 && fails_at.load(std::memory_order_relaxed) == bytes && fails_at.compare_exchange_strong(expected, 0)) throw std::bad_alloc{};
+  if (bytes != 0 && is_meant(bytes) && seen.fetch_add(1, std::memory_order_relaxed) == others.load(std::memory_order_relaxed)) {
+    throw std::bad_alloc{};
+  }
   return __real__Znwm(bytes);
 }

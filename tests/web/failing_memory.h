@@ -2,16 +2,30 @@
 /// Memory that runs out.
 
 #include <cstddef>
+#include <limits>
 
 namespace web::test {
 
-/// While it lives, the next allocation by `new` of exactly so many bytes fails. One at a time.
+/// Some of the allocations by `new`, in all threads.
+struct allocations {
+  std::size_t least = 1;  ///< bytes of each
+  std::size_t most = std::numeric_limits<std::size_t>::max();
+
+  [[nodiscard]] static constexpr allocations of(std::size_t bytes) noexcept { return {bytes, bytes}; }
+};
+
+/// While it lives, one of these allocations fails: the one that comes behind so many others. One at a time.
 class failing_memory {
  public:
-  explicit failing_memory(std::size_t bytes) noexcept;
+  static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();  ///< they are only counted
+
+  explicit failing_memory(const allocations& which, std::size_t others = 0) noexcept;
   failing_memory(const failing_memory&) = delete;
   failing_memory& operator=(const failing_memory&) = delete;
   ~failing_memory();
+
+  /// How many there have been.
+  [[nodiscard]] std::size_t count() const noexcept;
 };
 
 }  // namespace web::test

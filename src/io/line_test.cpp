@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <span>
 #include <string>
 #include <system_error>
+#include <tartan/buf/chain.h>
 #include <tartan/core/yield.h>
 #include <tartan/io/tcp.h>
+#include <tartan/time/with_timeout.h>
 #include <utility>
 
 #include "io/connection.h"
@@ -121,6 +124,44 @@ TEST_P(waiting_in_line, goes_on_in_order_also_where_it_is_asked_to_end_when_it_i
     co_await second.join();
     EXPECT_EQ(order, "ab");
   });
+}
+
+// Nothing comes any more, neither bytes nor the end: whoever is not looked at now waits for ever.
+TEST_P(waiting_in_line, looks_at_what_is_there_already_when_the_one_in_front_is_canceled_or_timed_out) {
+  for (const bool canceled : {true, false}) {
+    in_color([&]() -> task<> {
+      const auto ends = stream_pair::make();
+      ends->feed("x");
+      co_await moment();
+      EXPECT_EQ(*co_await ends->near.read_some(room_), 1u);  // and knows that there is no more
+      auto front = spawn_in(here_color, [&]() -> task<> {
+        const auto limit = canceled ? std::chrono::milliseconds{3'600'000} : std::chrono::milliseconds{1};
+        EXPECT_EQ((co_await with_timeout(limit, ends->near.read_some(room_))).error(), canceled ? errc::canceled : errc::timed_out);
+      });
+      std::string text = "line\n";
+      buf::chain lines;
+      lines.append("one\ntwo\n");
+      std::string order;
+      const auto done = [&order](char name) {
+        return [&order, name](const auto& got) {
+          EXPECT_TRUE(got) << got.error().message();
+          order += name;
+        };
+      };
+      co_await yield();
+      ends->near.read_until(text, "\n", 8, done('a'));
+      ends->near.read_line(lines, 8, done('b'));
+      ends->near.read_until(lines, "two", 8, done('c'));
+      co_await yield();
+      EXPECT_EQ(order, "") << "they wait behind it";
+      if (canceled) front.cancel();
+      co_await front.join();
+      for (int n = 0; n < 10 && order.size() < 3; ++n) co_await yield();
+      EXPECT_EQ(order, "abc");
+      ends->near.cancel();
+      co_await until([&] { return order.size() == 3; });
+    });
+  }
 }
 
 TEST_P(waiting_in_line, is_over_when_a_stop_closes_the_listener_whether_somebody_waits_or_not) {

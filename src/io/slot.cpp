@@ -329,8 +329,8 @@ bool io_wait::cancel() noexcept {
   io_slot& slot = *slot_;
   const bool was_first = previous_ == nullptr;
   slot.leave(*this);
-  // Those behind it need not wait for what it has waited for.
-  if (was_first && !slot.nobody_waits(way_) && slot.may_try(way_)) slot.go_on();
+  // Those behind it need not wait for what it has waited for: nor even for an edge, if the next one finds what it wants without a call.
+  if (was_first && !slot.nobody_waits(way_)) slot.go_on();
   ends_with(make_error_code(errc::canceled));
   return true;
 }

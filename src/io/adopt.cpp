@@ -23,7 +23,6 @@ result<slot_key> take_over(io_service& service, int descriptor, color c, std::un
 
 /// An error if it is not what it has to be: an accept would tell so too late.
 std::error_code refuse_as_listener(io_system& system, transport over, int descriptor) noexcept {
-  if (!system.is_kernel()) return {};  // the simulated one does not know what it has made
   int domain = 0;
   int type = 0;
   int listens = 0;

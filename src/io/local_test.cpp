@@ -151,7 +151,7 @@ TEST_P(local_sockets, take_over_a_listener_and_leave_its_path) {
   }
 }
 
-TEST_P(local_sockets_of_the_kernel, make_no_listener_of_anything_else) {
+TEST_P(local_sockets, make_no_listener_of_anything_else) {
   in_color([&]() -> task<> {
     const auto ends = make_ends();
     EXPECT_EQ(local::listener::from_fd(ends->near.native_handle(), here_color).error(), std::errc::invalid_argument);
@@ -355,9 +355,9 @@ TEST_P(local_sockets_of_the_kernel, bring_no_edge_when_they_are_closed_though_a_
   });
 }
 
-TEST_P(local_sockets_of_the_kernel, are_made_of_descriptors_from_elsewhere) {
+TEST_P(local_sockets, are_made_of_descriptors_from_elsewhere) {
   int ends[2];
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  ASSERT_EQ(detail::io_service::of(rt().state()).system().open_pair(AF_UNIX, SOCK_STREAM, ends), 0);
   local::stream one = *local::stream::from_fd(rt(), ends[0], here_color);
   in_color([&]() -> task<> {
     local::stream other = *local::stream::from_fd(ends[1], here_color);

@@ -141,12 +141,15 @@ TEST_P(tcp_listeners_of_the_kernel, accept_no_more_in_one_event_than_their_batch
   EXPECT_EQ(most_in_one_turn(3, true), 3u);
 }
 
-TEST_P(tcp_listeners_of_the_kernel, are_not_made_of_anything_else) {
+TEST_P(tcp_listeners, are_not_made_of_anything_else) {
   in_color([&]() -> task<> {
-    const auto refused = [](int domain, int type) {
-      const int descriptor = ::socket(domain, type | SOCK_CLOEXEC, 0);
+    const auto refused = [&system = test::system_here()](int domain, int type) {
+      const int descriptor = system.open_socket(domain, type, 0);
       const auto made = tcp::listener::from_fd(descriptor, here_color);
-      EXPECT_EQ(::close(descriptor), 0) << "it is still the caller's";
+      int its_type = 0;
+      socklen_t size = sizeof its_type;
+      EXPECT_EQ(system.get_option(descriptor, SOL_SOCKET, SO_TYPE, &its_type, &size), 0) << "it is still the caller's";
+      system.close(descriptor);
       return made.error();
     };
     EXPECT_EQ(refused(AF_INET, SOCK_STREAM), std::errc::invalid_argument);

@@ -378,6 +378,10 @@ int simulated_network::get_option(int descriptor, int level, int name, void* val
     number = std::exchange(s->error, 0);
   } else if (level == SOL_SOCKET && name == SO_TYPE) {
     number = s->type == simulated_socket::kind::datagram ? SOCK_DGRAM : SOCK_STREAM;
+  } else if (level == SOL_SOCKET && name == SO_DOMAIN) {
+    number = s->domain;
+  } else if (level == SOL_SOCKET && name == SO_ACCEPTCONN) {
+    number = s->listening ? 1 : 0;
   } else if (const auto found = s->options.find({level, name}); found != s->options.end()) {
     number = found->second;
   }

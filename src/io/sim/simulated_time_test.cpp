@@ -99,6 +99,20 @@ TEST_P(simulated_time, does_not_wait_for_ever_for_a_job_that_waits_for_it) {
   EXPECT_TRUE(fired);
 }
 
+// The time is up just when a worker falls asleep, in one of some ten thousand rounds: the long form is sure to see that.
+TEST_P(simulated_time, goes_on_whenever_the_time_for_a_job_is_up) {
+  world_with.longest_job = 12us;
+  int left = static_cast<int>(test::rounds(2'000));
+  in_color([&]() -> task<> {
+    for (; left != 0; --left) {
+      std::atomic<bool> fired{false};
+      post_after(1h, [&] { fired = true; });
+      co_await blocking([&] { test::spin_until([&] { return fired.load(); }); });
+    }
+  });
+  EXPECT_EQ(left, 0);
+}
+
 /// Sleeps again and again until the runtime stops.
 task<> go_on_sleeping() {
   for (;;) {

@@ -72,9 +72,10 @@ slept simulated_world::sleep(unsigned worker, wake_token& token, sleep_limit lim
     const std::uint32_t seen = rings_.load(std::memory_order_acquire);  // before the look; pairs with ring
     // acquire: pairs with the waker's claim
     if (token.load(std::memory_order_acquire) != token_asleep || now_ns() >= limit.until_ns || network_.next_ns() <= now_ns()) break;
-    if (jump()) continue;
+    const bool held = held_by_jobs();  // once: if that ended between two looks, nobody would jump, and nobody wake up to
+    if (!held && jump()) continue;
     if (patience_ends_ns != never_ns && real_now_ns() >= patience_ends_ns) break;
-    const std::uint64_t end_ns = held_by_jobs() ? std::min(patience_ends_ns, jobs_hold_until_ns_) : patience_ends_ns;
+    const std::uint64_t end_ns = held ? std::min(patience_ends_ns, jobs_hold_until_ns_) : patience_ends_ns;
     hold.unlock();
     await_ring(seen, end_ns);
     hold.lock();
@@ -96,9 +97,8 @@ void simulated_world::count_jobs(int more) noexcept {
 
 bool simulated_world::held_by_jobs() const noexcept { return jobs_ != 0 && real_now_ns() < jobs_hold_until_ns_; }
 
-/// To the earliest time that anybody waits for, if all sleep.
+/// To the earliest time that anybody waits for, if all sleep. No job holds it.
 bool simulated_world::jump() noexcept {
-  if (held_by_jobs()) return false;
   std::uint64_t earliest = network_.next_ns();
   for (const sleeper& each : sleepers_) {
     // acquire: pairs with a claim; a token that was changed is a worker's that will be awake in a moment

@@ -5,14 +5,14 @@
 #include <cstddef>
 #include <system_error>
 
+#include "field.h"
+
 namespace web {
 
 namespace {
 
 constexpr std::size_t longest_line = 4096;  // bytes, with its end
 constexpr std::size_t most_digits = 8;      // far beyond any limit on bodies
-
-bool is_control(char c) noexcept { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
 
 }  // namespace
 
@@ -41,7 +41,6 @@ request_body::outcome request_body::drop_from(read_buffer& in) noexcept {
 /// Gives false if it is none, or too much.
 bool request_body::take_line(std::string_view line) noexcept {
   taken_ += line.size() + 2;
-  if (std::any_of(line.begin(), line.end(), is_control)) return false;
   switch (next_) {
     case part::size:
       if (!take_size(line)) return false;
@@ -51,7 +50,11 @@ bool request_body::take_line(std::string_view line) noexcept {
       next_ = part::size;
       break;
     case part::trailer:
-      if (line.empty()) next_ = part::end;
+      if (line.empty()) {
+        next_ = part::end;
+      } else if (!field::of(line)) {
+        return false;
+      }
       break;
     case part::end:
       break;
@@ -62,7 +65,7 @@ bool request_body::take_line(std::string_view line) noexcept {
 /// "1f" or "1f;extension"; the last one is zero.
 bool request_body::take_size(std::string_view line) noexcept {
   const std::string_view digits = line.substr(0, line.find(';'));
-  if (digits.size() > most_digits) return false;
+  if (digits.size() > most_digits || !is_value(line)) return false;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), left_, 16);
   if (error != std::errc{} || end != digits.data() + digits.size()) return false;
   taken_ += left_;

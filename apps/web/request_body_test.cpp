@@ -81,6 +81,17 @@ TEST(request_body, in_chunks_is_refused_if_its_end_could_be_seen_elsewhere) {
   EXPECT_EQ(chunks("1;" + std::string{"\0\r\n", 3}), outcome::refused);
 }
 
+TEST(request_body, in_chunks_is_refused_if_what_comes_behind_them_is_no_header) {
+  for (const std::string_view line : {"X", ": x", "X : y", " X: y", "\tfolded: z", "X\xff: a", "{}: a", "GET / HTTP/1.1", "0", "X: a\x01", "X: a\x7f"}) {
+    for (const std::string_view before : {"0\r\n", "0\r\nA: b\r\n"}) {
+      for (const std::size_t piece : {1u, 2u, 1000u}) {
+        EXPECT_EQ(chunks(std::string{before}.append(line).append("\r\n\r\n"), piece), outcome::refused) << line;
+      }
+    }
+  }
+  EXPECT_EQ(chunks("0\r\nX:\r\nY:\t\xc3\xa4 \t\r\n\r\n"), outcome::complete);
+}
+
 TEST(request_body, in_chunks_has_a_limit) {
   const auto with = [](std::size_t size) { return "00000" + std::string{"0123456789abcdef"[size / 256]} + "00\r\n"; };
   EXPECT_EQ(chunks(with(768)), outcome::incomplete);

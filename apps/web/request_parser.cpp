@@ -6,35 +6,13 @@
 #include <charconv>
 #include <cstring>
 
-#include "byte_set.h"
+#include "field.h"
 
 namespace web {
 
 namespace {
 
-constexpr byte_set token_bytes{"!#$%&'*+-.^_`|~", true};
-
 bool is_visible(char c) noexcept { return c > 0x20 && c < 0x7f; }
-
-/// Whether one of eight bytes is a control.
-bool has_control(std::uint64_t eight) noexcept {
-  constexpr std::uint64_t ones = 0x0101'0101'0101'0101;
-  constexpr std::uint64_t tops = 0x80 * ones;
-  const std::uint64_t below_space = (eight - 0x20 * ones) & ~eight;
-  const std::uint64_t deleted = eight ^ (0x7f * ones);
-  return ((below_space | ((deleted - ones) & ~deleted)) & tops) != 0;
-}
-
-/// A header's value: no control but the tab; bytes beyond ASCII are allowed, and mean nothing.
-bool is_value(std::string_view value) noexcept {
-  const auto allowed = [](char c) { return c == '\t' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f); };
-  for (; value.size() >= sizeof(std::uint64_t); value.remove_prefix(sizeof(std::uint64_t))) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, value.data(), sizeof eight);
-    if (has_control(eight) && !std::all_of(value.begin(), value.begin() + sizeof eight, allowed)) return false;
-  }
-  return std::all_of(value.begin(), value.end(), allowed);
-}
 
 method method_of(std::string_view word) noexcept {
   if (word == "GET") return method::get;
@@ -169,13 +147,10 @@ request_parser::outcome request_parser::take_request_line(std::string_view bytes
   return outcome::incomplete;
 }
 
-/// "Name: value". What continues the line before (obs-fold) has no name.
 request_parser::outcome request_parser::take_field(std::string_view line) noexcept {
-  const std::size_t name = token_bytes.span(line);
-  if (name == 0 || name == line.size() || line[name] != ':') return refuse(status::bad_request);
-  const std::string_view value = trimmed(line.substr(name + 1));
-  if (!is_value(value)) return refuse(status::bad_request);
-  if (const std::optional<status> wrong = take(line.substr(0, name), value, framing_)) return refuse(*wrong);
+  const std::optional<field> found = field::of(line);
+  if (!found) return refuse(status::bad_request);
+  if (const std::optional<status> wrong = take(found->name, found->value, framing_)) return refuse(*wrong);
   return outcome::incomplete;
 }
 

@@ -91,9 +91,13 @@ std::optional<status> check_version(std::string_view version) noexcept {
   return std::nullopt;
 }
 
-/// Why a request line is too long: no method that there is has so many letters.
-status too_long(std::string_view line) noexcept {
-  return line.substr(0, 32).find(' ') == std::string_view::npos ? status::not_implemented : status::uri_too_long;
+/// What is wrong with a request line, or with as much as there is of it: is it too long, or can it be none? With its CR, without its LF.
+std::optional<status> wrong_so_far(std::string_view line, std::size_t limit) noexcept {
+  // A client that speaks another protocol, TLS for one, would wait for an answer without ever ending a line.
+  if (!line.empty() && line.front() != '\r' && !token_bytes.has(line.front())) return status::bad_request;
+  if (line.size() <= limit + 1) return std::nullopt;
+  // No method that there is has so many letters.
+  return line.substr(0, std::min<std::size_t>(32, limit)).find(' ') == std::string_view::npos ? status::not_implemented : status::uri_too_long;
 }
 
 }  // namespace
@@ -112,28 +116,29 @@ request_parser::outcome request_parser::parse(std::string_view bytes, request& i
   return check_rest(bytes);
 }
 
-/// A line has ended; complete: it was the empty one that ends the head.
+/// A line has ended; complete: it was the empty one that ends the head. First it is looked at whether check_rest would have refused it,
+/// for the same reason: so the status is the same in whatever pieces the bytes come.
 request_parser::outcome request_parser::take_line(std::string_view bytes, std::size_t newline) noexcept {
-  if (newline == line_ || bytes[newline - 1] != '\r') return refuse(status::bad_request);
-  const std::string_view line = bytes.substr(line_, newline - 1 - line_);
-  if (fields_at_ != 0) {
-    if (line.empty()) return outcome::complete;
-    if (++fields_ > limits_.fields || newline - fields_at_ > limits_.head) return refuse(status::fields_too_large);
-    return take_field(line);
-  }
+  if (fields_at_ == 0) return take_request_line(bytes, newline);
+  const bool ends_well = newline != line_ && bytes[newline - 1] == '\r';
+  if (ends_well && newline - line_ == 1) return outcome::complete;
+  if (++fields_ > limits_.fields || newline - fields_at_ > limits_.head) return refuse(status::fields_too_large);
+  if (!ends_well) return refuse(status::bad_request);
+  return take_field(bytes.substr(line_, newline - 1 - line_));
+}
+
+/// "GET /path HTTP/1.1"; or nothing, before that.
+request_parser::outcome request_parser::take_request_line(std::string_view bytes, std::size_t newline) noexcept {
+  std::string_view line = bytes.substr(line_, newline - line_);
+  if (const std::optional<status> wrong = wrong_so_far(line, limits_.line)) return refuse(*wrong);
+  if (!line.ends_with('\r')) return refuse(status::bad_request);
+  line.remove_suffix(1);
   if (line.empty()) {  // RFC 9112, 2.2: one is to be ignored
     if (line_ != 0) return refuse(status::bad_request);
     begin_ = newline + 1;
     return outcome::incomplete;
   }
   fields_at_ = newline + 1;
-  return take_request_line(bytes, line);
-}
-
-/// "GET /path HTTP/1.1"
-request_parser::outcome request_parser::take_request_line(std::string_view bytes, std::string_view line) noexcept {
-  if (!token_bytes.has(line.front())) return refuse(status::bad_request);
-  if (line.size() > limits_.line) return refuse(too_long(line));
   const std::size_t word = token_bytes.span(line);
   if (word == line.size() || line[word] != ' ') return refuse(status::bad_request);
   const std::string_view rest = line.substr(word + 1);
@@ -156,12 +161,13 @@ request_parser::outcome request_parser::take_field(std::string_view line) noexce
 
 /// No line ends in the rest: is it too long already, or can it be none?
 request_parser::outcome request_parser::check_rest(std::string_view bytes) noexcept {
-  if (fields_at_ != 0) return bytes.size() - fields_at_ > limits_.head ? refuse(status::fields_too_large) : outcome::incomplete;
   const std::string_view rest = bytes.substr(line_);
-  if (rest.size() > limits_.line + 1) return refuse(too_long(rest));
-  // A client that speaks another protocol, TLS for one, would wait for an answer without ever ending a line.
-  if (!rest.empty() && rest.front() != '\r' && !token_bytes.has(rest.front())) return refuse(status::bad_request);
-  return outcome::incomplete;
+  if (fields_at_ != 0) {
+    const bool may_be_the_end = rest.empty() || rest == "\r";  // the empty line does not count
+    return !may_be_the_end && bytes.size() - fields_at_ > limits_.head ? refuse(status::fields_too_large) : outcome::incomplete;
+  }
+  const std::optional<status> wrong = wrong_so_far(rest, limits_.line);
+  return wrong ? refuse(*wrong) : outcome::incomplete;
 }
 
 request_parser::outcome request_parser::end_head(std::string_view bytes, request& into) noexcept {

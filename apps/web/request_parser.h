@@ -42,7 +42,7 @@ class request_parser {
   enum class outcome : std::uint8_t {
     incomplete,  ///< give it the same bytes again, with more behind them
     complete,    ///< `into` is filled; the next request begins behind its head and body
-    refused,     ///< error() says why; where the next request begins is not known
+    refused,     ///< error() says why, the same in whatever pieces the bytes come; where the next request begins is not known
   };
 
   /// `bytes`: all that was received from the end of the request before on.
@@ -65,7 +65,7 @@ class request_parser {
     return outcome::refused;
   }
   [[nodiscard]] outcome take_line(std::string_view bytes, std::size_t newline) noexcept;
-  [[nodiscard]] outcome take_request_line(std::string_view bytes, std::string_view line) noexcept;
+  [[nodiscard]] outcome take_request_line(std::string_view bytes, std::size_t newline) noexcept;
   [[nodiscard]] outcome take_field(std::string_view line) noexcept;
   [[nodiscard]] outcome end_head(std::string_view bytes, request& into) noexcept;
   [[nodiscard]] outcome check_rest(std::string_view bytes) noexcept;

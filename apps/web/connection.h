@@ -60,6 +60,8 @@ class connection {
   tartan::task<bool> send_large();
   tartan::task<> linger();
 
+  void take_buffer();
+  void leave_buffer();
   void wait_for_input();
   void enter(phase next);
   void watch();

@@ -73,23 +73,15 @@ class a_server : public testing::TestWithParam<unsigned> {
     network_.seed = seed_;
     tartan::simulation world{network_};
     tartan::options settings;
-    settings.workers = GetParam();
-    settings.stall_after = {};
     settings.poller = world.poller();
-    drained_ = false;
-    {
-      tartan::runtime rt{settings};
-      server under_test{rt, with_};
-      rt.spawn(under_test.run());
-      rt.spawn_in(tartan::color{7}, [&, at = under_test.address()]() -> tartan::task<> {
-          auto connected = co_await tartan::tcp::connect(at);
-          co_await client(*connected, under_test);
-          drain(under_test);
-          co_await rest_of(*connected);
-        }).detach();
-      rt.run_until_idle();
-    }
+    play(settings, client);
     EXPECT_EQ(world.descriptors(), 0u);
+  }
+
+  /// The same on the kernel's sockets.
+  template <class F>
+  void play_on_the_kernel(F client) {
+    play({}, client);
   }
 
   /// Within an event of the client; only once.
@@ -102,6 +94,23 @@ class a_server : public testing::TestWithParam<unsigned> {
   tartan::simulation_options network_;
 
  private:
+  template <class F>
+  void play(tartan::options settings, F& client) {
+    settings.workers = GetParam();
+    settings.stall_after = {};
+    drained_ = false;
+    tartan::runtime rt{settings};
+    server under_test{rt, with_};
+    rt.spawn(under_test.run());
+    rt.spawn_in(tartan::color{7}, [&, at = under_test.address()]() -> tartan::task<> {
+        auto connected = co_await tartan::tcp::connect(at);
+        co_await client(*connected, under_test);
+        drain(under_test);
+        co_await rest_of(*connected);
+      }).detach();
+    rt.run_until_idle();
+  }
+
   bool drained_ = false;
   const std::uint64_t seed_ = tartan::test::seed();
 };
@@ -285,6 +294,35 @@ TEST_P(a_server, gives_up_whom_it_has_no_memory_for_and_goes_on) {
     auto next = co_await tartan::tcp::connect(at);
     co_await send(*next, get("/page", "Connection: close\r\n"));
     EXPECT_TRUE((co_await rest_of(*next)).text.ends_with("a page"));
+  });
+}
+
+/// With more workers, a connection may go to one that has no buffer yet.
+class a_server_of_one_worker : public a_server {};
+INSTANTIATE_TEST_SUITE_P(on, a_server_of_one_worker, testing::Values(1u));
+
+TEST_P(a_server_of_one_worker, has_one_buffer_for_all_connections_that_wait_for_their_peers) {
+  constexpr std::size_t bytes = 40'000;
+  write("middle", std::string(bytes, 'x'));
+  with_.pages.recheck = 1h;
+  play_on_the_kernel([](tartan::tcp::stream& c, server&) -> tartan::task<> {  // a simulated network allocates, too
+    auto other = co_await tartan::tcp::connect(*c.peer_address());
+    std::array<std::byte, 1000> room;
+    const auto ask = [&room](tartan::tcp::stream& peer) -> tartan::task<> {
+      co_await send(peer, get("/middle"));
+      std::string head = co_await head_from(peer);
+      for (std::size_t left = bytes - (head.size() - head.find("\r\n\r\n") - 4); left != 0;) {
+        left -= (co_await peer.read_some(std::span{room}.first(std::min(room.size(), left)))).value_or(left);
+      }
+    };
+    co_await ask(c);  // reads it from the disk
+    co_await ask(c);
+    const test::failing_memory counts{{.least = bytes / 2}, test::failing_memory::never};
+    for (int n = 0; n < 10; ++n) {
+      co_await ask(c);
+      co_await ask(*other);
+    }
+    EXPECT_EQ(counts.count(), 0u);
   });
 }
 

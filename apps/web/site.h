@@ -4,6 +4,8 @@
 #include <tartan/core/per_worker.h>
 #include <tartan/core/runtime.h>
 
+#include <string>
+
 #include "document_root.h"
 #include "http_date.h"
 #include "library.h"
@@ -17,6 +19,7 @@ struct worker_store {
   explicit worker_store(const cache_limits& limits) : pages{limits} {}
   page_cache pages;  ///< those that it has served last
   date_clock date;
+  std::string output;  ///< empty: a large buffer for responses, when no connection has it
 };
 
 /// Settings and folder never change, the library's shelves have colors, the rest is per worker: nothing needs a lock.

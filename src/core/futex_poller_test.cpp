@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -35,6 +37,34 @@ TEST(futex_poller, does_not_sleep_on_a_token_that_was_woken_before) {
     wake_token token{state};
     poller.sleep(0, token, {});
   }
+}
+
+/// libasync-mp's way to sleep.
+TEST(futex_poller, that_sleeps_at_pipes_is_woken_by_a_byte_and_only_when_it_was_meant) {
+  futex_poller poller{futex_poller::seat_kind::pipe};
+  poller.attach(2);
+  wake_token token{token_asleep};
+  poller.wake(1, token);  // of an earlier sleep, which had ended by itself
+  const std::uint64_t begin = poller.now_ns();
+  poller.sleep(1, token, {.until_ns = begin + 2'000'000});
+  EXPECT_GE(poller.now_ns(), begin + 2'000'000);
+  std::thread waker{[&] {
+    token.store(token_woken, std::memory_order_release);
+    poller.wake(1, token);
+  }};
+  poller.sleep(1, token, {});
+  EXPECT_EQ(token.load(std::memory_order_acquire), token_woken);
+  waker.join();
+}
+
+TEST(futex_poller, that_finds_no_pipes_says_so) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{3, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  futex_poller poller{futex_poller::seat_kind::pipe};
+  EXPECT_THROW(poller.attach(4), std::system_error);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST(futex_poller, sleeps_until_the_deadline_and_no_shorter) {

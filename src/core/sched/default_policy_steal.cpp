@@ -111,6 +111,11 @@ bool default_policy::steal_from(worker& w, unsigned victim) noexcept {
   // The victim may have looked while the thief had the pinned color queue in hand, and be asleep now (covered).
   if (got.pinned) after_link(victim, true, &w);
   if (got.count == 0) return false;
+  // Their first events are in the victim's cache: fetched one by one, as they run, each would be waited for.
+  for (std::size_t n = 0; n < got.count; ++n) {
+    const event* const first = room[n]->head;
+    __builtin_prefetch(first, 1);
+  }
   homes_[w.index].receive({room.data(), got.count});
   w.steals.add();
   w.stolen_colors.add(got.count);

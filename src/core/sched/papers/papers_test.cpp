@@ -2,13 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tartan/core/hints.h>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
+#include <tartan/core/spawn.h>
+#include <tartan/core/yield.h>
 #include <thread>
 #include <vector>
 
@@ -220,6 +225,68 @@ TEST_P(all_papers, count_what_is_dropped) {
   rt.post(color::unordered, [] {});
   EXPECT_EQ(rt.drain(0ns).destroyed, 10u);
 }
+
+/// Colors that all have one home, posted to by each other and from outside while thieves come for them.
+class moving_colors : public papers, public testing::WithParamInterface<const char*> {
+ protected:
+  static constexpr unsigned colors = 9;
+  static constexpr unsigned each = 400;
+
+  struct alignas(64) guarded {
+    std::vector<unsigned> next = std::vector<unsigned>(colors + 2);  ///< of each poster, what comes next
+    bool inside = false;
+  };
+
+  /// The n-th event that this poster sends there.
+  auto visit(unsigned to, unsigned poster, unsigned n) {
+    return with_hints({.cost = 100us}, [this, to, poster, n] {
+      guarded& g = all[to];
+      if (g.inside || g.next[poster] != n) wrong = true;
+      g.inside = true;
+      ++g.next[poster];
+      std::this_thread::yield();
+      g.inside = false;
+    });
+  }
+  static color home(unsigned which, unsigned workers) { return color{(which + 1) * workers}; }
+
+  std::array<guarded, colors> all;
+  std::atomic<bool> wrong{false};
+};
+
+TEST_P(moving_colors, keep_their_order_and_run_one_event_at_a_time) {
+  constexpr unsigned workers = 3;
+  runtime rt{with(GetParam(), workers)};
+  std::vector<std::thread> outside;
+  for (unsigned t = 0; t < 2; ++t) {
+    outside.emplace_back([&, t] {
+      for (unsigned n = 0; n < each; ++n) {
+        for (unsigned to = 0; to < colors; ++to) rt.post(home(to, workers), visit(to, colors + t, n));
+      }
+    });
+  }
+  for (unsigned from = 0; from < colors; ++from) {
+    rt.spawn_in(home(from, workers), [this, from]() -> task<> {
+      for (unsigned n = 0; n < each; ++n) {
+        const unsigned to = (from + n) % colors;
+        post(home(to, workers), visit(to, from, n / colors));
+        co_await yield();
+      }
+    });
+  }
+  rt.run_for(2ms);
+  for (std::thread& t : outside) t.join();
+  rt.run_until_idle();
+  EXPECT_FALSE(wrong);
+  if (std::string_view{GetParam()} != "shared_queue") EXPECT_GT(rt.counters().steals, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(with, moving_colors, testing::Values("shared_queue", "per_worker", "color_queues:base", "color_queues:time-left", "color_queues"),
+                         [](const testing::TestParamInfo<const char*>& each) {
+                           std::string name{each.param};
+                           std::replace_if(name.begin(), name.end(), [](char c) { return c == ':' || c == '-'; }, '_');
+                           return name;
+                         });
 
 INSTANTIATE_TEST_SUITE_P(schedulers, all_papers, testing::Values("serial", "shared_queue", "per_worker", "color_queues"),
                          [](const testing::TestParamInfo<const char*>& each) { return std::string{each.param}; });

@@ -291,6 +291,7 @@ bool color_queues_policy::steal_from(worker& w, unsigned victim_index) noexcept 
     victim.queues.store(victim.queues.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     map_[q->number].store(static_cast<std::uint8_t>(w.index), std::memory_order_release);  // pairs with owner_of
   }
+  if (between_) between_();
   {
     const std::lock_guard hold{own.lock};
     q->on_its_way = false;

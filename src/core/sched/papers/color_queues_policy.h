@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <tartan/core/color.h>
 #include <tartan/core/event.h>
@@ -103,6 +104,7 @@ class color_queues_policy : public paper_policy<color_queues_policy> {
   std::unique_ptr<real_memory::atomic<std::uint8_t>[]> map_;
   real_memory::atomic<std::uint32_t> last_unordered_{0};  ///< relaxed: drawn
   real_memory::atomic<std::uint64_t> price_ns_{2'000};    ///< of a steal, monitored; relaxed: a number
+  std::function<void()> between_;    ///< a test's: called between the two locks of a steal
   select_task select_;               ///< guarded by the lock of whose class 0 is
 };
 

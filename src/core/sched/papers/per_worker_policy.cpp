@@ -215,6 +215,7 @@ bool per_worker_policy::steal_from(worker& w, unsigned victim_index) noexcept {
     own.arriving.store(which, std::memory_order_release);  // pairs with worth_taking: whoever finds it there knows
     map_[which].store(w.index, std::memory_order_release); // pairs with owner_of
   }
+  if (between_) between_();
   put_loot(own, which, taken);
   w.steals.add();
   w.stolen_colors.add();

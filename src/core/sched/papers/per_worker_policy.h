@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <tartan/core/color.h>
 #include <tartan/core/event.h>
@@ -45,6 +46,8 @@ class per_worker_policy : public paper_policy<per_worker_policy> {
   std::size_t drop_all() noexcept;
 
  private:
+  friend struct per_worker_probe;  // a test's
+
   static constexpr std::uint32_t class_count = 1024;
   static constexpr std::uint32_t no_class = ~std::uint32_t{0};
 
@@ -103,6 +106,7 @@ class per_worker_policy : public paper_policy<per_worker_policy> {
   /// Whose a class is. Release under the lock of whose it was; pairs with owner_of.
   std::array<real_memory::atomic<std::uint32_t>, class_count> map_{};
   real_memory::atomic<std::uint32_t> last_unordered_{0};  ///< relaxed: drawn
+  std::function<void()> between_;  ///< a test's: called between the two locks of a steal
   select_task select_;  ///< guarded by the lock of whose class 0 is
 };
 

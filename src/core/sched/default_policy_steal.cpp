@@ -27,8 +27,9 @@ constexpr std::uint64_t longest_wait_ns = 300'000;
 /// What a steal costs both sides together: a membarrier takes 0.1 to 0.5 us while the others sleep, but 9 us while one runs, in a
 /// virtual machine, and stops that one as well.
 constexpr std::uint64_t steal_price_ns = 20'000;
-/// So many colors are taken at most, so that this price is shared by many, and the victim locked out for some 10 us.
-constexpr std::size_t most_stolen = 488;
+/// So many colors are taken at most: this price is shared by many, and the victim locked out for some 40 us, a fraction of contract 7's 1 ms.
+/// Of 50 000 short ones half are stolen: 488 at once were 12 % slower (W4).
+constexpr std::size_t most_stolen = 2440;
 /// What each color costs that moves, in cache lines: its own, its events', and the way back of their memory. Below it the victim
 /// is faster alone (measured: W7, 58 ns a color without stealing, ten times that with).
 constexpr std::uint64_t color_price_ns = 150;
@@ -111,11 +112,6 @@ bool default_policy::steal_from(worker& w, unsigned victim) noexcept {
   // The victim may have looked while the thief had the pinned color queue in hand, and be asleep now (covered).
   if (got.pinned) after_link(victim, true, &w);
   if (got.count == 0) return false;
-  // Their first events are in the victim's cache: fetched one by one, as they run, each would be waited for.
-  for (std::size_t n = 0; n < got.count; ++n) {
-    const event* const first = room[n]->head;
-    __builtin_prefetch(first, 1);
-  }
   homes_[w.index].receive({room.data(), got.count});
   w.steals.add();
   w.stolen_colors.add(got.count);

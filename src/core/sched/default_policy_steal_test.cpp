@@ -92,8 +92,15 @@ TEST_F(a_thief, leaves_cheap_colors_to_who_serves_them_faster_alone) {
 TEST_F(a_thief, shares_a_long_backlog_of_cheap_colors) {
   let_wait(3000, 1000);  // 100 ns each, but the last one would wait for 300 us
   EXPECT_TRUE(takes_at(now_ns));
-  EXPECT_EQ(policy->waiting(thief.index), 488u);
-  EXPECT_EQ(policy->waiting(victim.index), 3000u - 488u);
+  EXPECT_EQ(policy->waiting(thief.index), 1500u);
+  EXPECT_EQ(policy->waiting(victim.index), 1500u);
+}
+
+TEST_F(a_thief, takes_no_more_than_it_can_while_the_victim_waits) {
+  let_wait(6000, 1000);
+  EXPECT_TRUE(takes_at(now_ns));
+  EXPECT_EQ(policy->waiting(thief.index), 2440u);
+  EXPECT_EQ(policy->waiting(victim.index), 6000u - 2440u);
 }
 
 TEST_F(a_thief, keeps_off_for_a_while_after_loot_that_did_not_pay) {

@@ -96,6 +96,13 @@ WEB = [
 QUESTIONS += PING_PONG + WEB
 
 
+# The papers' schedulers and the numbers of workers; 0 stands for all, 4 is what table 2 of libasync-smp has.
+PAPERS = {"serial": (1,), "shared_queue": (1, 0), "per_worker:no-stealing,no-freelists": (0,), "per_worker:no-stealing": (1, 0), "per_worker": (0,),
+          "color_queues:no-stealing": (1, 0), "color_queues:base": (0,), "color_queues:time-left": (0,), "color_queues:penalty": (0,), "color_queues": (0,)}
+PAPERS_ANSWER = ("w1", "w3", "w4", "w7", "w8", "w9", "w10")
+PAPERS_PROGRAM = "tartan_strand"
+
+
 @dataclasses.dataclass(frozen=True)
 class contender:
     """One row: a program, its variant, and the number of workers."""
@@ -103,8 +110,16 @@ class contender:
     name: str
     variant: str
     workers: int
+    scheduler: str = ""  # empty: the default
+
+    def environment(self):
+        """What a program is run with: never with what the caller's environment says of schedulers."""
+        others = {name: value for name, value in os.environ.items() if name != "TARTAN_SCHEDULER"}
+        return others | ({"TARTAN_SCHEDULER": self.scheduler} if self.scheduler else {})
 
     def label(self):
+        if self.scheduler:
+            return f"{self.name}@{self.scheduler}"
         return self.name + (f"+{self.variant}" if self.variant else "")
 
     def command(self, programs, scale):
@@ -134,7 +149,8 @@ def rivals_of(asked, programs):
 
 
 def contenders_of(asked, programs, full=False):
-    """The rows of one question for which there is a program; unknown programs come last. If `full`, also those that are not C++."""
+    """The rows of one question for which there is a program; unknown programs come last. If `full`, also those that are not C++, and
+    the papers' schedulers."""
     found = programs_of(asked, programs) + (rivals_of(asked, programs) if full else [])
     order = asked.order or ORDER
     names = [name for name in order if name in found] + [name for name in found if name not in order]
@@ -143,4 +159,8 @@ def contenders_of(asked, programs, full=False):
         workers = (1,) if name in SINGLE or name in asked.single else asked.workers
         for variant, on in (("", workers), *asked.variants.get(name, ())):
             rows += [contender(asked, name, variant, n) for n in dict.fromkeys(n or all_workers() for n in on)]
+        if full and name == PAPERS_PROGRAM and asked.key in PAPERS_ANSWER:
+            for scheduler, on in PAPERS.items():
+                wanted = dict.fromkeys(n or all_workers() for n in on + (4,) * (asked.key == "w10" and scheduler != "serial"))
+                rows += [contender(asked, name, "", n, scheduler) for n in wanted]
     return rows

@@ -84,7 +84,7 @@ def losses(found):
         rivals = [row for row in found.rows(question) if not row[1].startswith("tartan_") and row[1] != question.floor[0]]
         for figure, heading, more_is_better, *other in question.figures:
             for row in found.rows(question):
-                for rival in rivals if row[1].startswith("tartan_") and "+" not in row[1] else ():
+                for rival in rivals if row[1].startswith("tartan_") and not set("+@") & set(row[1]) else ():
                     times = found.ratio(row, rival, other[0] if other else figure, more_is_better) if rival[2] == row[2] else None
                     if times is not None and times < 0.98:
                         said.append(said_of(row, heading, times, rival[1]))

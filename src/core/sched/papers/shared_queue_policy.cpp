@@ -97,14 +97,7 @@ bool shared_queue_policy::run_next(worker& w) {
   life_.found_work(w);
   if (more && life_.sleepers().view().sleeping() != 0) life_.wake_any(&w);
   if (t->what == nullptr) {
-    const bool posted = select_task::look(life_, w);
-    const std::lock_guard hold{lock_};
-    own.running = no_color;
-    select_.looked(posted);
-    if (posted) {
-      ++right_[0];
-      queue_.append(*t);
-    }
+    end_look(w, select_task::look(life_, w));
     return true;
   }
   event& e = *t->what;
@@ -114,6 +107,22 @@ bool shared_queue_policy::run_next(worker& w) {
   const std::lock_guard hold{lock_};
   own.running = no_color;
   return true;
+}
+
+/// It has run as an event of color 0, and kept off worker 0 what only that may run.
+void shared_queue_policy::end_look(worker& w, bool posted) noexcept {
+  bool waits = false;
+  {
+    const std::lock_guard hold{lock_};
+    for (const task* t = queue_.front(); pinned_ && w.index != 0 && t != nullptr && !waits; t = t->next) waits = t->color_value == 0;
+    seats_[w.index].running = no_color;
+    select_.looked(posted);
+    if (posted) {
+      ++right_[0];
+      queue_.append(select_.in_queue());
+    }
+  }
+  if (waits) life_.summon(0, &w);
 }
 
 bool shared_queue_policy::turn(worker& w) {

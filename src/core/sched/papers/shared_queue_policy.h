@@ -63,6 +63,7 @@ class shared_queue_policy : public paper_policy<shared_queue_policy> {
   void wake_select(worker& w) noexcept;
 
   [[nodiscard]] bool run_next(worker& w);
+  void end_look(worker& w, bool posted) noexcept;
 
   const unsigned first_;
   const bool pinned_;

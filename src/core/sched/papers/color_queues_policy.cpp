@@ -131,7 +131,13 @@ void color_queues_policy::submit(color where, event& e, worker* from) noexcept {
 /// Something is queued there, and somebody sleeps.
 void color_queues_policy::tell(unsigned owner, worker* from) noexcept {
   if (life_.sleepers().is_asleep(owner)) return life_.summon(owner, from);
-  if (stealing_ && cores_[owner].queues.load(std::memory_order_relaxed) > 1) life_.wake_any(from);
+  if (stealing_ && may_be_worth_a_visit(owner)) life_.wake_any(from);
+}
+
+/// Asked without the lock: thieves that lock their victims in vain keep them from their work.
+bool color_queues_policy::may_be_worth_a_visit(unsigned victim) const noexcept {
+  const core& seen = cores_[victim];
+  return seen.queues.load(std::memory_order_relaxed) > 1 && (!time_left_ || !seen.worthy.empty());
 }
 
 /// Only between events of it.
@@ -160,7 +166,7 @@ bool color_queues_policy::run_next(worker& w, core& own) {
     const std::lock_guard hold{own.lock};
     t = take_from(own, *own.running);
     if (t == nullptr) return false;
-    more = stealing_ && own.queues.load(std::memory_order_relaxed) > (own.running->count != 0 ? 1u : 0u);
+    more = stealing_ && own.queues.load(std::memory_order_relaxed) > (own.running->count != 0 ? 1u : 0u) && (!time_left_ || !own.worthy.empty());
   }
   life_.found_work(w);
   if (more && life_.sleepers().view().sleeping() != 0) life_.wake_any(&w);
@@ -241,7 +247,7 @@ bool color_queues_policy::search(worker& w) {
 /// Victims: by distance, or the fullest core, then by number, round (Mely, II.B).
 bool color_queues_policy::steal(worker& w) noexcept {
   const auto visit = [&](unsigned victim) {
-    return victim != w.index && cores_[victim].queues.load(std::memory_order_relaxed) > 1 && steal_from(w, victim);
+    return victim != w.index && may_be_worth_a_visit(victim) && steal_from(w, victim);
   };
   if (locality_) {
     for (const unsigned victim : cores_[w.index].victims) {
@@ -326,8 +332,7 @@ void color_queues_policy::cover(worker& w) noexcept {
   summon_owners(&w);
   if (!stealing_) return;
   for (unsigned n = 0; n < workers_; ++n) {
-    if (cores_[n].queues.load(std::memory_order_relaxed) < 2) continue;
-    return life_.wake_any(&w);
+    if (may_be_worth_a_visit(n)) return life_.wake_any(&w);
   }
 }
 
@@ -336,7 +341,7 @@ work_seen color_queues_policy::sources(const worker& w) noexcept {
   summon_owners(&w);
   if (!stealing_) return work_seen::none;
   for (unsigned n = 0; n < workers_; ++n) {
-    if (cores_[n].queues.load(std::memory_order_relaxed) > 1) return work_seen::declined;
+    if (may_be_worth_a_visit(n)) return work_seen::declined;
   }
   return work_seen::none;
 }

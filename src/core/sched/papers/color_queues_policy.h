@@ -72,6 +72,7 @@ class color_queues_policy : public paper_policy<color_queues_policy> {
   [[nodiscard]] core& lock_owner_of(std::uint32_t number) noexcept;
   [[nodiscard]] std::uint64_t worth_of(const task& t) const noexcept;
   void tell(unsigned owner, worker* from) noexcept;
+  [[nodiscard]] bool may_be_worth_a_visit(unsigned victim) const noexcept;
 
   // With the core's lock held.
   void insert(core& into, task& t, class_queue*& spare) noexcept;

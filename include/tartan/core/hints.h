@@ -16,7 +16,8 @@ namespace tartan {
 
 /// Annotations of a handler. They change when it runs and where, never what it sees: exclusion and the order of a color stay as they are.
 ///
-/// The default scheduler needs neither cost nor penalty, for it measures; Mely's uses both, libasync-smp's the priority (options.scheduler).
+/// The default scheduler measures, and looks at none of them yet; Mely's uses cost and penalty, libasync-mp's and libasync-smp's the priority
+/// (options.scheduler).
 /// Limits: what lies beyond a field's limit counts as the limit.
 /// Source: cpwrap of libasync-mp and libasync-smp; cost and penalty of Mely, III.
 struct hints {

@@ -33,10 +33,10 @@ bench: ## the figures, against the plain loop and other libraries
 	@$(call build_target,bench,all)
 	@bench/run
 
-bench-full: ## the same with tokio and Go, if cargo and go are there or can be installed
+bench-full: ## the same with tokio and Go, if they can be had, and the papers' schedulers; pictures in bench/results/plots
 	@tools/packages build bench
 	@$(call build_target,bench,all)
-	@bench/run --full
+	@bench/run --full --plots
 
 bench-io: ## sockets and the web server, against bare epoll, Asio, libuv and nginx
 	@tools/packages build apps bench bench-io

@@ -130,12 +130,13 @@ def markdown(lines):
     return "\n".join(text)
 
 
-def tables(found, form):
-    """Text of all questions that were run; form is plain_text or markdown."""
+def tables(found, form, pictures=()):
+    """Text of all questions that were run; form is plain_text or markdown. `pictures`: paths by question, shown behind the titles."""
     parts = []
     for question in plan.QUESTIONS:
         if not found.rows(question):
             continue
         parts.append(("### " if form is markdown else "") + question.title)
+        parts += [f"![{question.title}]({pictures[question.key]})"] if question.key in pictures else []
         parts += [form(lines_of(found, question, index)) for index in range(len(question.figures))]
     return "\n\n".join(parts)

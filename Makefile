@@ -38,6 +38,11 @@ bench-full: ## the same with tokio and Go, if they can be had, and the papers' s
 	@$(call build_target,bench,all)
 	@bench/run --full --plots
 
+bench-gate: ## stealing is never worse than none, in any workload and at any event cost: some 15 minutes on a quiet machine (BENCH_GATE=--quick)
+	@tools/packages build bench
+	@$(call build_target,bench,bench_gate)
+	@bench/gate $(BENCH_GATE)
+
 bench-io: ## sockets and the web server, against bare epoll, Asio, libuv and nginx
 	@tools/packages build apps bench bench-io
 	@cmake --preset bench -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset bench --target all -j $(JOBS)
@@ -61,4 +66,4 @@ help: ## this list
 
 build_target = { [ -f build/$(1)/build.ninja ] || cmake --preset $(1); } && cmake --build --preset $(1) --target $(2) -j $(JOBS)
 
-.PHONY: build serve test soak faults bench bench-full bench-io tidy lint install clean help
+.PHONY: build serve test soak faults bench bench-full bench-gate bench-io tidy lint install clean help

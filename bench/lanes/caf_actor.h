@@ -102,7 +102,9 @@ class caf_actor {
     }
   }
 
-  /// CAF waits for the end of actors only, and these do not end by themselves: a look every 0.2 ms.
+  /// A look every 0.2 ms. CAF can wait for the end of actors only (await_all_actors_done), and these do not end: the next event may go to any
+  /// of them. Who ran the last event cannot tell that it was the last one without a word that all threads share, which the others would pay for
+  /// at each event. Only W2 and W7 see when this returns; in the other questions the last event takes the time itself.
   void wait_until_idle() const {
     for (tally::sums seen = tally_.look(); seen.ran != seen.posted; seen = tally_.look()) {
       std::this_thread::sleep_for(std::chrono::microseconds{200});

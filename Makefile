@@ -48,6 +48,11 @@ bench-io: ## sockets and the web server, against bare epoll, Asio, libuv and ngi
 	@cmake --preset bench -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset bench --target all -j $(JOBS)
 	@BENCH_NGINX="$$(bench/nginx)" bench/run --group io $(BENCH_IO)
 
+simulate: ## the schedulers on simulated cores: the papers' 4 and 8, and 16 to 128 (some minutes)
+	@tools/packages build apps test
+	@$(call build_target,release,simulations)
+	@simulation/run
+
 tidy: ## the test of the repository itself
 	@tools/tidy
 
@@ -66,4 +71,4 @@ help: ## this list
 
 build_target = { [ -f build/$(1)/build.ninja ] || cmake --preset $(1); } && cmake --build --preset $(1) --target $(2) -j $(JOBS)
 
-.PHONY: build serve test soak faults bench bench-full bench-gate bench-io tidy lint install clean help
+.PHONY: build serve test soak faults simulate bench bench-full bench-gate bench-io tidy lint install clean help

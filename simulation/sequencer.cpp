@@ -1,0 +1,174 @@
+#include "simulation/sequencer.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace simulation {
+
+namespace {
+
+constexpr std::size_t stack_bytes = std::size_t{1} << 20;
+
+}  // namespace
+
+sequencer* running = nullptr;
+
+arena& memory() noexcept {
+  static arena all;
+  return all;
+}
+
+sequencer::sequencer(const machine& on) : on_{on}, caches_{on, arena::lines} {
+  for (unsigned n = 0; n < on.cores; ++n) {
+    cores_.push_back(std::make_unique<core>());
+    cores_.back()->number = n;
+    cores_.back()->hit = on.hit;
+    cores_.back()->stack = std::make_unique<std::byte[]>(stack_bytes);
+  }
+  heap_.reserve(2 * on.cores);
+}
+
+void sequencer::prepare(core& c, std::function<void()> body) {
+  c.body = std::move(body);
+  c.ended = c.entered = c.asleep = false;
+  c.here = nullptr;
+}
+
+/// The first thing on a core's own stack.
+void sequencer::enter() {
+  sequencer& all = *running;
+  core& own = *all.current_;
+  own.body();
+  own.ended = true;
+  if (own.number == 0) {
+    all.over_ = true;
+    ::setcontext(&all.outside_);
+  }
+  all.go_on_with_next();
+}
+
+void sequencer::run(std::function<void()> body) {
+  prepare(*cores_[0], std::move(body));
+  put(*cores_[0]);
+  running = this;
+  ::getcontext(&outside_);
+  if (!over_) go_on_with_next();
+  running = nullptr;
+}
+
+unsigned sequencer::start(std::function<void()> body) {
+  for (const auto& each : cores_) {
+    if (!each->ended || each.get() == current_) continue;
+    prepare(*each, std::move(body));
+    each->clock = std::max(each->clock, current_->clock + on_.wake_to_run);
+    put(*each);
+    return each->number;
+  }
+  std::exit((std::fputs("simulate: more threads than cores\n", stderr), 1));
+}
+
+void sequencer::join(unsigned number) {
+  while (!cores_[number]->ended) {
+    spend(on_.yield);
+    take_turn();
+  }
+}
+
+void sequencer::put(core& c) noexcept {
+  heap_.push_back({c.clock, c.number, ++c.turn});
+  std::push_heap(heap_.begin(), heap_.end());
+  look_at_next();
+}
+
+void sequencer::switch_away() noexcept {
+  core& own = *current_;
+  own.here = tartan::detail::here;
+  put(own);
+  if (_setjmp(own.at) == 0) go_on_with_next();
+}
+
+void sequencer::go_on_with_next() noexcept {
+  for (;;) {
+    if (heap_.empty()) std::exit((std::fputs("simulate: all cores sleep for ever\n", stderr), 1));
+    std::pop_heap(heap_.begin(), heap_.end());
+    const waiting next = heap_.back();
+    heap_.pop_back();
+    core& c = *cores_[next.number];
+    if (c.turn != next.turn) continue;  // a time limit of a sleep that was ended before
+    c.asleep = false;
+    current_ = &c;
+    break;
+  }
+  look_at_next();
+  tartan::detail::here = current_->here;
+  if (current_->entered) _longjmp(current_->at, 1);
+  current_->entered = true;
+  ::getcontext(&current_->start);
+  current_->start.uc_stack.ss_sp = current_->stack.get();
+  current_->start.uc_stack.ss_size = stack_bytes;
+  current_->start.uc_link = nullptr;
+  ::makecontext(&current_->start, &sequencer::enter, 0);
+  ::setcontext(&current_->start);
+}
+
+void sequencer::sleep(picoseconds until) noexcept {
+  core& own = *current_;
+  own.asleep = true;
+  own.here = tartan::detail::here;
+  own.clock = std::max(own.clock, until);
+  if (until != never) put(own);
+  if (_setjmp(own.at) == 0) go_on_with_next();
+}
+
+void sequencer::wake(unsigned number, picoseconds when) noexcept {
+  core& c = *cores_[number];
+  if (!c.asleep || c.clock <= when) return;
+  c.asleep = false;
+  c.clock = when;
+  put(c);
+}
+
+bool sequencer::all_others_sleep() const noexcept {
+  return std::all_of(cores_.begin(), cores_.end(), [this](const auto& each) { return each.get() == current_ || each->asleep || each->ended; });
+}
+
+void sequencer::touch_line(std::size_t line, touch_kind how) noexcept {
+  core& own = *current_;
+  ++own.accesses;
+  own.clock += own.hit;
+  if (caches_.hits(own.number, line, how)) return;
+  take_turn();
+  if (caches_.hits(own.number, line, how)) return;
+  ++own.misses;
+  if (how != touch_kind::store) own.clock = std::max(own.clock, caches_.busy_until(line));
+  const picoseconds begin = std::max(own.clock, caches_.busy_until(line));
+  const delay waits = caches_.fetch(own.number, line, how);
+  own.clock += waits.core;
+  if (waits.line != 0) caches_.busy_until(line) = begin + waits.line;
+}
+
+void sequencer::touch(const volatile void* address, std::size_t size, touch_kind how) noexcept {
+  const arena& all = memory();
+  if (!all.has(address)) {  // a stack, or what is constant
+    current_->clock += current_->hit;
+    return;
+  }
+  const std::size_t offset = all.offset_of(address);
+  const std::size_t last = (offset + size - 1) / arena::line_bytes;
+  for (std::size_t line = offset / arena::line_bytes; line <= last; ++line) touch_line(line, how);
+}
+
+/// Even one that hits is seen by all others in its turn.
+void sequencer::touch_atomic(const volatile void* address, touch_kind how) noexcept {
+  if (!memory().has(address)) {
+    current_->clock += current_->hit;
+    return;
+  }
+  take_turn();
+  touch_line(memory().offset_of(address) / arena::line_bytes, how);
+  if (how == touch_kind::rmw) current_->clock += on_.rmw;
+}
+
+}  // namespace simulation

@@ -8,7 +8,7 @@ BASE = "asio_strand"
 FLOOR = "plain_loop"
 SINGLE = (FLOOR, "uv_loop", "event_loop")  # know no more than one worker, whatever is asked
 RIVALS = ("tokio_task", "go_goroutine")  # bench/rivals builds them; one program for all questions of RIVALS_ANSWER
-RIVALS_ANSWER = ("w1", "w2", "w3", "w4", "w5", "w7")
+RIVALS_ANSWER = ("w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 

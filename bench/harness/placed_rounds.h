@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "bench/harness/clock.h"
+#include "bench/harness/report.h"
 
 namespace bench {
 
@@ -44,6 +45,16 @@ class placed_rounds {
   [[nodiscard]] std::size_t parts() const { return count_ * parts_; }
   /// Without the placement: users do not have it, and the workers have nothing to do meanwhile.
   [[nodiscard]] std::uint64_t took_ns() const { return ended_ns_ - started_ns_ - placing_ns_; }
+  /// All that a run of rounds has to report; a part is one event A and what follows from it.
+  void tell(std::size_t events_per_part, report& to) const {
+    const auto ns = static_cast<double>(took_ns());
+    const auto events = static_cast<double>(parts() * events_per_part);
+    to.add("events", events);
+    to.add("rounds", static_cast<double>(count_));
+    to.add("ns_per_a", ns / static_cast<double>(parts()));
+    to.add("kilo_events_per_s", events / ns * 1e6);
+    add_own_figures(run_.lanes, to);
+  }
 
  private:
   void place_all() {

@@ -119,13 +119,7 @@ int penalty(const request& asked) {
   const std::size_t chains = run->rounds.parts();
   check_all_ran(run->lanes, chains * events_per_maker);
   if (run->right.load() != chains) return wrong_result(asked, "not every array was read once, in order and by one");
-  const auto took_ns = static_cast<double>(run->rounds.took_ns());
-  const auto events = static_cast<double>(chains * events_per_maker);
-  out.add("events", events);
-  out.add("rounds", static_cast<double>(run->rounds.count()));
-  out.add("ns_per_a", took_ns / static_cast<double>(chains));
-  out.add("kilo_events_per_s", events / took_ns * 1e6);
-  add_own_figures(run->lanes, out);
+  run->rounds.tell(events_per_maker, out);
   out.print();
   return 0;
 }

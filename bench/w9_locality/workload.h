@@ -162,13 +162,7 @@ int locality(const request& asked) {
   check_all_ran(run->lanes, arrays * events_per_maker);
   if (run->right.load() != arrays || run->too_many.load())
     return wrong_result(asked, "not every array was sorted and merged once");
-  const auto took_ns = static_cast<double>(run->rounds.took_ns());
-  const auto events = static_cast<double>(arrays * events_per_maker);
-  out.add("events", events);
-  out.add("rounds", static_cast<double>(run->rounds.count()));
-  out.add("ns_per_a", took_ns / static_cast<double>(arrays));
-  out.add("kilo_events_per_s", events / took_ns * 1e6);
-  add_own_figures(run->lanes, out);
+  run->rounds.tell(events_per_maker, out);
   out.print();
   return 0;
 }

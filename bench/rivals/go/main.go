@@ -8,19 +8,23 @@ import (
 )
 
 var questions = map[string]func(request){
-	"w1": eventCost,
-	"w2": postFromOutside,
-	"w3": hop,
-	"w4": unbalanced,
-	"w5": idleColor,
-	"w7": shortLived,
+	"w1":  eventCost,
+	"w2":  postFromOutside,
+	"w3":  hop,
+	"w4":  unbalanced,
+	"w5":  idleColor,
+	"w6":  hotColor,
+	"w7":  shortLived,
+	"w8":  penalty,
+	"w9":  locality,
+	"w10": tableTwo,
 }
 
 func main() {
 	asked, ok := fromCommandLine(os.Args[1:])
 	measure := questions[asked.question]
 	if !ok || measure == nil {
-		fmt.Fprintln(os.Stderr, "usage: go_goroutine <w1|w2|w3|w4|w5|w7> <workers> [scale = 1] [variant]")
+		fmt.Fprintln(os.Stderr, "usage: go_goroutine <w1 to w10> <workers> [scale = 1] [variant]")
 		os.Exit(2)
 	}
 	runtime.GOMAXPROCS(asked.workers)

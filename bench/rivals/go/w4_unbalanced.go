@@ -1,9 +1,6 @@
 package main
 
-import (
-	"sync/atomic"
-	"time"
-)
+import "time"
 
 // W4 by Go: rounds of 50 000 events of different goroutines, all sent by one handler.
 // The number is not that of work that is spread well from the start, and most of what becomes ready goes through the queue that all
@@ -57,24 +54,11 @@ func idealRate(cycles []uint32, within time.Duration) float64 {
 	return float64(len(cycles)) / float64(fastest.Nanoseconds())
 }
 
-// In a cache line of its own.
-type countdown struct {
-	left int64
-	_    [56]byte
-}
-
-func (c *countdown) isLast() bool { return atomic.AddInt64(&c.left, -1) == 0 }
-
 type unbalancedRun struct {
-	lanes      lanes[spinEvent]
-	cycles     []uint32
-	within     time.Duration
-	started    time.Time
-	ended      time.Time
-	rounds     int
-	inGroup    [groups]countdown
-	groupsLeft countdown
-	allEnded   chan struct{}
+	lanes   lanes[spinEvent]
+	cycles  []uint32
+	rounds  rounds
+	inGroup [groups]countdown
 }
 
 type spinEvent struct {
@@ -85,46 +69,32 @@ type spinEvent struct {
 
 func (e spinEvent) run() {
 	spinCycles(uint64(e.in.cycles[e.index]))
-	e.in.eventEnded(e.index)
+	if e.in.inGroup[e.index/groupEvents].isLast() && e.in.rounds.partEnded() {
+		e.in.startRound()
+	}
 }
 
 func (r *unbalancedRun) startRound() {
-	if r.rounds == 0 {
-		r.started = time.Now()
-	}
-	r.rounds++
+	r.rounds.start()
 	for i := range r.inGroup {
-		atomic.StoreInt64(&r.inGroup[i].left, groupEvents)
+		r.inGroup[i].set(groupEvents)
 	}
-	atomic.StoreInt64(&r.groupsLeft.left, groups)
 	for i, to := range r.lanes.to {
 		to <- spinEvent{in: r, index: i}
 	}
 }
 
-func (r *unbalancedRun) eventEnded(index int) {
-	if !r.inGroup[index/groupEvents].isLast() || !r.groupsLeft.isLast() {
-		return
-	}
-	r.ended = time.Now()
-	if r.ended.Sub(r.started) >= r.within {
-		close(r.allEnded)
-	} else {
-		r.startRound()
-	}
-}
-
 func unbalanced(asked request) {
 	within := time.Duration(asked.size(1_000_000_000, 1))
-	r := &unbalancedRun{cycles: spinLengths(), within: within, allEnded: make(chan struct{})}
+	r := &unbalancedRun{cycles: spinLengths(), rounds: newRounds(groups, within)}
 	r.lanes.add(roundEvents, 1)
 	ideal := idealRate(r.cycles, within/5) * float64(asked.workers)
 	out := newReport(asked)
 	go r.startRound()
-	<-r.allEnded
-	events := r.rounds * roundEvents
+	<-r.rounds.allEnded
+	events := r.rounds.count * roundEvents
 	checkRan(r.lanes.end(), events)
-	rate := float64(events) / float64(r.ended.Sub(r.started).Nanoseconds())
+	rate := float64(events) / r.rounds.tookNs()
 	out.add("events", float64(events))
 	out.add("ns_per_event", 1/rate)
 	out.add("kilo_events_per_s", rate*1e6)

@@ -1,25 +1,43 @@
 //! The questions of bench/ by tokio: a task and an unbounded channel per color, on a multi_thread runtime.
 
+mod chains;
+mod churn;
+mod ideal_schedule;
 mod lanes;
 mod report;
+mod rounds;
+mod w10_table_2;
 mod w1_event_cost;
 mod w2_post_from_outside;
 mod w3_hop;
 mod w4_unbalanced;
 mod w5_idle_color;
+mod w6_hot_color;
 mod w7_short_lived;
+mod w8_penalty;
+mod w9_locality;
+
+type Question = (&'static str, fn(&report::Request));
+const QUESTIONS: [Question; 10] = [
+    ("w1", w1_event_cost::measure),
+    ("w2", w2_post_from_outside::measure),
+    ("w3", w3_hop::measure),
+    ("w4", w4_unbalanced::measure),
+    ("w5", w5_idle_color::measure),
+    ("w6", w6_hot_color::measure),
+    ("w7", w7_short_lived::measure),
+    ("w8", w8_penalty::measure),
+    ("w9", w9_locality::measure),
+    ("w10", w10_table_2::measure),
+];
 
 fn main() {
     let asked = report::Request::from_command_line();
-    match asked.as_ref().map(|asked| (asked, asked.question.as_str())) {
-        Some((asked, "w1")) => w1_event_cost::measure(asked),
-        Some((asked, "w2")) => w2_post_from_outside::measure(asked),
-        Some((asked, "w3")) => w3_hop::measure(asked),
-        Some((asked, "w4")) => w4_unbalanced::measure(asked),
-        Some((asked, "w5")) => w5_idle_color::measure(asked),
-        Some((asked, "w7")) => w7_short_lived::measure(asked),
+    let found = asked.as_ref().and_then(|asked| QUESTIONS.iter().find(|(key, _)| *key == asked.question));
+    match (asked.as_ref(), found) {
+        (Some(asked), Some((_, measure))) => measure(asked),
         _ => {
-            eprintln!("usage: tokio_task <w1|w2|w3|w4|w5|w7> <workers> [scale = 1] [variant]");
+            eprintln!("usage: tokio_task <{}> <workers> [scale = 1] [variant]", QUESTIONS.map(|(key, _)| key).join("|"));
             std::process::exit(2);
         }
     }

@@ -1,5 +1,6 @@
 //! One run's command line and figures, as bench/harness/request.h and report.h have them.
 
+use crate::rounds::Rounds;
 use std::mem::MaybeUninit;
 use std::time::Instant;
 
@@ -76,6 +77,15 @@ impl Report {
     pub fn add(&mut self, name: &str, value: f64) {
         let rounded: f64 = format!("{:.5e}", value).parse().unwrap_or(value);
         self.line += &format!(", \"{}\": {}", name, rounded);
+    }
+
+    /// What W8 and W9 tell of their rounds.
+    pub fn add_rounds(&mut self, of: &Rounds, events_per_part: usize) {
+        let events = (of.parts() * events_per_part) as f64;
+        self.add("events", events);
+        self.add("rounds", of.count() as f64);
+        self.add("ns_per_a", of.took_ns() / of.parts() as f64);
+        self.add("kilo_events_per_s", events / of.took_ns() * 1e6);
     }
 
     pub fn print(mut self) {

@@ -304,6 +304,78 @@ TEST(color_queue, does_not_move_while_it_has_events) {
   EXPECT_TRUE(found.proved()) << found.report;
 }
 
+// A worker gives it away while others post to it, link it to where it was, and the other one runs it and posts to it at home.
+template <class Memory>
+result given_away(const options& bounds) {
+  return explore(bounds, [](program& p) {
+    scene<Memory, 2> t{p};
+    auto* const s = t.s;
+    auto* const c = t.add_waiting_color();
+    p.thread("giver", [=, a = t.event(0, 1)] {
+      s->give(0, 1);
+      s->post_as(0, *c, *a);
+    });
+    p.thread("taker", [=, a = t.event(1, 1)] {
+      s->post_as(1, *c, *a);
+      s->work(1, 2);
+    });
+    p.thread("poster", [=, a = t.event(2, 1)] { s->post(*c, *a); });
+    p.finally([=] { t.all_ran(s, c, 4); });
+  });
+}
+
+TEST(color_queue, may_be_given_away_while_it_is_posted_to) {
+  const result found = given_away<model_memory>({.name = "given_away"});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+// Given away, with its strand's end under way: who runs it last may free it at once.
+template <class Memory>
+result given_away_at_its_end(const options& bounds) {
+  return explore(bounds, [](program& p) {
+    scene<Memory, 2> t{p};
+    auto* const s = t.s;
+    auto* const c = t.add_waiting_color();
+    p.thread("giver", [=] { s->give(0, 1); });
+    p.thread("taker", [=] { s->work(1, 2); });
+    p.thread("closer", [=] { s->close(*c); });
+    p.finally([=] {
+      s->settle();
+      check(c->generation == 1, "the strand ends once");
+    });
+  });
+}
+
+TEST(color_queue, ends_where_it_was_given_to) {
+  const result found = given_away_at_its_end<model_memory>({.name = "given_away_at_its_end"});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+// Given away by the one while a thief takes from it, and from whom it is given to.
+template <class Memory>
+result given_away_and_stolen(const options& bounds) {
+  return explore(bounds, [](program& p) {
+    scene<Memory, 3> t{p};
+    auto* const s = t.s;
+    auto* const c = t.add_waiting_color();
+    p.thread("giver", [=] {
+      s->give(0, 1);
+      s->work(0, 1);
+    });
+    p.thread("poster", [=, a = t.event(0, 1)] { s->post(*c, *a); });
+    p.thread("thief", [=] {
+      if (!s->steal(2, 0)) s->steal(2, 1);
+      s->work(2, 1);
+    });
+    p.finally([=] { t.all_ran(s, c, 2); });
+  });
+}
+
+TEST(color_queue, has_one_place_if_it_is_stolen_and_given_away) {
+  const result found = given_away_and_stolen<model_memory>({.name = "given_away_and_stolen"});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
 // A thief has it in hand, and another takes the chain of that thief: nothing but the owner's word orders the two.
 template <class Memory>
 result on_its_way(const options& bounds) {

@@ -216,6 +216,14 @@ struct small_policy {
     homes[thief].receive({room.data(), got.count});
     return true;
   }
+  /// As default_policy::give.
+  void give(unsigned worker, unsigned to) {
+    std::array<color_queue*, Traits::segment_slots> room{};
+    const std::size_t owed = homes[worker].part_with(to, room);
+    detail::owed_links<home> links;
+    for (std::size_t n = 0; n < owed; ++n) links.add(*room[n], to);
+    if (owed != 0) links.pay(homes.data());
+  }
   /// When all threads have ended: runs what is left, and nothing may be.
   void settle() {
     for (int rounds = 0; rounds < 8; ++rounds) {

@@ -58,6 +58,49 @@ TEST(fairness_on_one_worker, a_color_gets_no_more_than_its_batch_while_another_o
   }
 }
 
+// Served like one queue for all colors would be: what came first goes first, in batches.
+TEST(fairness_on_one_worker, a_long_backlog_is_served_as_far_as_it_was_there_before) {
+  options with;
+  with.workers = 1;
+  runtime rt{with};
+  unsigned served = 0;
+  unsigned served_before_the_other = 0;
+  rt.post(color{3}, [&] {
+    for (unsigned n = 0; n < 40; ++n) {
+      post(color{1}, [&served] {
+        ++served;
+        post(color{1}, [&served] { ++served; });  // in the turn: no part of the backlog
+      });
+    }
+    post(color{2}, [&] { served_before_the_other = served; });
+  });
+  rt.run_until_idle();
+  EXPECT_GE(served_before_the_other, 40u);
+  EXPECT_LE(served_before_the_other, 40u + 16u);  // whole batches
+  EXPECT_EQ(served, 80u);
+}
+
+TEST(fairness_on_one_worker, a_backlog_of_long_events_is_left_after_half_a_millisecond) {
+  options with;
+  with.workers = 1;
+  runtime rt{with};
+  unsigned served = 0;
+  unsigned served_before_the_other = 0;
+  rt.post(color{3}, [&] {
+    for (unsigned n = 0; n < 250; ++n) {
+      post(color{1}, [&served] {
+        if (++served != 30) return;
+        const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds{500};
+        spin_until([&] { return std::chrono::steady_clock::now() >= until; });
+      });
+    }
+    post(color{2}, [&] { served_before_the_other = served; });
+  });
+  rt.run_until_idle();
+  EXPECT_LE(served_before_the_other, 80u);  // it looks at the clock every 64 events, between batches of 16
+  EXPECT_EQ(served, 250u);
+}
+
 TEST_P(fairness, a_worker_that_is_never_out_of_work_looks_at_incoming_posts) {
   runtime rt{settings()};
   std::atomic<bool> arrived{false};

@@ -93,7 +93,16 @@ struct alignas(64) color_queue_of {
     return first;
   }
 
+  /// The runner's. The event that was posted last, or null.
+  [[nodiscard]] const Node* newest() const noexcept {
+    if (const Node* const posted = in.newest()) return posted;
+    return head != nullptr ? static_cast<const Node*>(tail) : nullptr;
+  }
+
   [[nodiscard]] bool has_events() const noexcept { return head != nullptr || !in.empty(); }
+
+  /// Owner's. Whether it has no more than one event, as far as its list tells.
+  [[nodiscard]] bool is_short() const noexcept { return head == nullptr || head == tail; }
 
   /// The runner's: whether this was a strand's, whose handle is gone, and has ended now; then it is not to be touched again.
   [[nodiscard]] bool retire_if_closed() noexcept {

@@ -58,6 +58,20 @@ class core_queue {
     return taken;
   }
 
+  /// Moves those that have waited for the shortest time to `room`, the last one first, until one does not fit: as many as are in the
+  /// last segment, at most. Gives how many.
+  template <class Fits>
+  [[nodiscard]] std::size_t take_last(std::span<Queue*> room, Fits fits) noexcept {
+    std::size_t taken = 0;
+    if (size() == 0) return 0;
+    while (taken < room.size() && last_->end != last_->begin && fits(*last_->slots[last_->end - 1])) {
+      last_->end = last_->end - 1;
+      room[taken++] = last_->slots[last_->end];
+    }
+    size_.store(size() - static_cast<std::uint32_t>(taken), std::memory_order_relaxed);
+    return taken;
+  }
+
   [[nodiscard]] std::uint32_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
  private:

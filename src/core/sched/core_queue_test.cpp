@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <deque>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "tests/seed.h"
@@ -60,6 +61,41 @@ TEST(core_queue, gives_a_thief_no_more_than_it_has_room_for) {
   EXPECT_EQ(waiting.pop(), &all[3]);
 }
 
+TEST(core_queue, gives_away_from_its_end_until_one_does_not_fit) {
+  std::vector<item> all = items(10);
+  std::array<item*, queue::segment_slots> room{};
+  queue waiting;
+  const auto fits = [](const item& each) { return each.number != 4; };
+  EXPECT_EQ(waiting.take_last(room, fits), 0u);
+  for (item& each : all) waiting.push(each);
+  EXPECT_EQ(waiting.take_last(std::span{room}.first(2), fits), 2u);
+  EXPECT_EQ(room[0], &all[9]);
+  EXPECT_EQ(room[1], &all[8]);
+  EXPECT_EQ(waiting.take_last(room, fits), 3u);
+  EXPECT_EQ(room[2], &all[5]);
+  EXPECT_EQ(waiting.take_last(room, fits), 0u);
+  EXPECT_EQ(waiting.size(), 5u);
+  EXPECT_EQ(waiting.pop(), &all[0]);
+}
+
+TEST(core_queue, gives_away_no_more_than_its_last_segment_has) {
+  std::vector<item> all = items(queue::segment_slots + 2);
+  std::array<item*, queue::segment_slots> room{};
+  queue waiting;
+  const auto fits = [](const item& /*each*/) { return true; };
+  for (item& each : all) waiting.push(each);
+  EXPECT_EQ(waiting.take_last(room, fits), 2u);
+  EXPECT_EQ(waiting.take_last(room, fits), 0u);
+  waiting.push(all[0]);
+  EXPECT_EQ(waiting.take_last(room, fits), 1u);
+  for (std::size_t n = 0; n < queue::segment_slots; ++n) EXPECT_EQ(waiting.pop(), &all[n]);
+  EXPECT_EQ(waiting.pop(), nullptr);
+  waiting.push(all[1]);
+  EXPECT_EQ(waiting.take_last(room, fits), 1u);
+  waiting.push(all[2]);
+  EXPECT_EQ(waiting.pop(), &all[2]);
+}
+
 TEST(core_queue, agrees_with_a_deque_whatever_is_done_to_it) {
   std::minstd_rand random{static_cast<unsigned>(test::seed())};
   std::vector<item> all = items(2000);
@@ -73,6 +109,12 @@ TEST(core_queue, agrees_with_a_deque_whatever_is_done_to_it) {
       item& each = all[next++ % all.size()];
       waiting.push(each);
       expected.push_back(&each);
+    } else if (choice < 53) {
+      const std::size_t taken = waiting.take_last(std::span{room}.first(random() % 5), [](const item& each) { return each.number % 7 != 0; });
+      for (std::size_t n = 0; n < taken; ++n) {
+        ASSERT_EQ(room[n], expected.back());
+        expected.pop_back();
+      }
     } else if (choice < 97) {
       item* const got = waiting.pop();
       ASSERT_EQ(got, expected.empty() ? nullptr : expected.front());

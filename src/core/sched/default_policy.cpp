@@ -11,6 +11,9 @@ namespace tartan::detail {
 
 namespace {
 
+/// Events of one color that a worker runs in a turn although they were posted in it: chains would pay for a turn each, else.
+constexpr unsigned shortest_batch = 16;
+
 color_queue& queue_of(strand_state& s) noexcept { return reinterpret_cast<color_queue&>(s); }
 
 }  // namespace
@@ -21,7 +24,8 @@ default_policy::default_policy(runtime_state& rt)
     : rt_{rt},
       life_{rt.life()},
       workers_{rt.workers()},
-      batch_{rt.settings().batch},
+      batch_{std::min(rt.settings().batch, shortest_batch)},
+      longest_batch_{rt.settings().batch},
       stealing_{rt.settings().stealing && rt.workers() > 1},
       most_searchers_{std::max(2u, std::min(rt.workers(), rt.cpus().count()) / 2)},
       queues_{&rt},
@@ -31,7 +35,7 @@ default_policy::default_policy(runtime_state& rt)
   default_color_->owner.store(0, std::memory_order_relaxed);
   for (unsigned n = 0; n < workers_; ++n) {
     homes_[n].index = n;
-    watches_[n].turns.resize(workers_);
+    watches_[n].others.resize(workers_);
   }
   if (rt.settings().pin_default_color) homes_[0].pin = default_color_;
 }

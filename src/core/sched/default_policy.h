@@ -56,16 +56,19 @@ class default_policy {
 
   [[nodiscard]] bool close_owned(worker& from, color_queue& q) noexcept;
 
-  /// What a worker that looks for work has seen of the others: their turns at some time.
-  struct alignas(64) watch {
+  /// What a worker that looks for work has seen of another one: how many turns it had made at some time.
+  struct glance {
+    std::uint64_t turns = 0;
     std::uint64_t since_ns = 0;
-    std::vector<std::uint64_t> turns;
+  };
+  struct alignas(64) watch {
+    std::vector<glance> others;
     std::uint64_t stole_at_ns = 0;         ///< the last steal, until it is judged
     std::uint64_t keeps_off_ns = 0;        ///< for how long, after the last one that did not pay
     std::uint64_t keeps_off_until_ns = 0;
+    std::uint64_t hot_turn_ns = 0;         ///< when it last began to serve a long backlog
 
     void judge_loot(std::uint64_t now_ns) noexcept;
-    void restart(lifecycle& life, std::uint64_t now_ns) noexcept;
   };
 
   // Posting: default_policy_post.cpp
@@ -114,20 +117,33 @@ class default_policy {
   // Running: default_policy_run.cpp
   void forward(color_queue* chain) noexcept;
   [[nodiscard]] color_queue* next(home& h, color_queue* done) noexcept;
-  void run_batch(worker& w, color_queue& q);
-  [[nodiscard]] bool run_events(worker& w, color_queue& q);
+  class backlog;
+  void run_batch(worker& w, color_queue& q, backlog& seen, unsigned most);
+  [[nodiscard]] bool run_events(worker& w, color_queue& q, backlog& seen);
+  void serve_backlog(worker& w, color_queue& q, backlog& seen);
   [[nodiscard]] bool ended(worker& w, color_queue& q) noexcept;
+
+  // Giving: default_policy_give.cpp
+  void make_room(worker& w, std::uint64_t now_ns) noexcept;
+  struct shorter_line {
+    unsigned worker;
+    std::uint64_t wait_ns;
+    std::uint64_t turn_ns;
+  };
+  [[nodiscard]] shorter_line shortest_line(const worker& w, std::uint64_t now_ns) noexcept;
+  void give(worker& w, unsigned to, std::size_t most) noexcept;
 
   // Stealing: default_policy_steal.cpp
   bool steal_from(worker& w, unsigned victim) noexcept;
   void wake_owners() noexcept;
-  [[nodiscard]] bool worth_it(unsigned victim, const watch& seen, std::uint64_t now_ns) const noexcept;
+  [[nodiscard]] bool worth_it(unsigned victim, glance& seen, std::uint64_t now_ns) const noexcept;
   [[nodiscard]] bool visit_others(worker& w, std::uint64_t now_ns) noexcept;
 
   runtime_state& rt_;
   lifecycle& life_;
   unsigned workers_;
-  unsigned batch_;
+  unsigned batch_;          ///< of events, in a turn
+  unsigned longest_batch_;  ///< of those that were there when the turn began
   bool stealing_;
   unsigned most_searchers_;  ///< beyond it a worker without work sleeps at once; two that play ping-pong must both be awake
   spin_lock late_lock_;  ///< guards kinds when the runtime is over: strands are opened, and every color queue is looked at

@@ -16,7 +16,7 @@ namespace tartan::detail {
 namespace {
 
 /// A backlog that is worth waking a worker although one comes to look within a millisecond anyway.
-constexpr std::uint32_t urgent_backlog = 256;
+constexpr std::uint32_t urgent_backlog = 2048;
 
 }  // namespace
 

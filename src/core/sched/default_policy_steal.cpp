@@ -18,8 +18,11 @@ namespace {
 
 /// An idle worker looks around for so long before it sleeps: about what waking it again would take.
 constexpr std::uint64_t search_ns = 50'000;
-/// Turns are counted for so long before anything is concluded from them; a turn that lasts longer is a long event.
+/// Turns are counted for so long before anything is concluded from them.
 constexpr std::uint64_t shortest_watch_ns = 20'000;
+/// A turn that lasts longer is a long event, behind which colors are stuck. Before, what its event made is better left to it: each of its
+/// next posts there would go to another worker (measured: W7, whose maker's turn takes 25 us).
+constexpr std::uint64_t long_turn_ns = 50'000;
 /// A count that is older says nothing about now.
 constexpr std::uint64_t longest_watch_ns = 2'000'000;
 /// A backlog that the victim alone would not have served by then is shared.
@@ -31,8 +34,8 @@ constexpr std::uint64_t steal_price_ns = 20'000;
 /// Of 50 000 short ones half are stolen: 488 at once were 12 % slower (W4).
 constexpr std::size_t most_stolen = 2440;
 /// What each color costs that moves, in cache lines: its own, its events', and the way back of their memory. Below it the victim
-/// is faster alone (measured: W7, 58 ns a color without stealing, ten times that with).
-constexpr std::uint64_t color_price_ns = 150;
+/// is faster alone.
+constexpr std::uint64_t color_price_ns = 400;
 /// How long a worker keeps off after a steal that did not pay; doubled each time.
 constexpr std::uint64_t shortest_rest_ns = 100'000;
 constexpr std::uint64_t longest_rest_ns = 500'000;
@@ -45,7 +48,6 @@ bool default_policy::search(worker& w) {
   const std::uint64_t begin = real_now_ns();
   const std::uint64_t limit_ns = life_.hurried(w) ? 1 : search_ns;
   watch& seen = watches_[w.index];
-  if (begin - seen.since_ns > longest_watch_ns) seen.restart(life_, begin);
   seen.judge_loot(begin);
   for (std::uint64_t now = begin; now - begin < limit_ns; now = real_now_ns()) {
     // Nobody is left who could make work, but for the outside, which ends a sleep as soon as a search: a server with little to do
@@ -54,17 +56,10 @@ bool default_policy::search(worker& w) {
     if (life_.leaving(w) || (last ? life_.look_before_rest(w) : life_.look(w)) || h.has_work()) return true;
     if (stealing_ && visit_others(w, now)) return true;
     if (last) return false;
-    // Judged anew by how the victims get on from here, also if this worker sleeps meanwhile: one may be stuck since a moment ago.
-    if (now - seen.since_ns >= shortest_watch_ns) seen.restart(life_, now);
     if (life_.sleepers().view().searching() > most_searchers_) return false;  // enough others look
     for (int n = 0; n < 16; ++n) real_memory::relax();
   }
   return false;
-}
-
-void default_policy::watch::restart(lifecycle& life, std::uint64_t now_ns) noexcept {
-  since_ns = now_ns;
-  for (unsigned n = 0; n < turns.size(); ++n) turns[n] = life.at(n).turns.get();
 }
 
 /// Loot that was run in no time did not pay, whatever was expected of it: a victim that is robbed gets slower, and so looks worth
@@ -79,13 +74,14 @@ void default_policy::watch::judge_loot(std::uint64_t now_ns) noexcept {
 
 /// One look at each other worker. True: something was stolen.
 bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
+  watch& seen = watches_[w.index];
   for (unsigned n = 1; n < workers_; ++n) {
     const unsigned victim = (w.index + n) % workers_;
     const home& v = homes_[victim];
-    if (v.queue.size() == 0 && v.posted.empty()) continue;
-    const bool at_once = life_.sleepers().is_asleep(victim) || life_.hurried(w);
-    watch& seen = watches_[w.index];
-    if (!at_once && (now_ns < seen.keeps_off_until_ns || !worth_it(victim, seen, now_ns))) continue;
+    const bool has_work = v.queue.size() != 0 || !v.posted.empty();
+    const bool at_once = has_work && (life_.sleepers().is_asleep(victim) || life_.hurried(w));
+    const bool pays = worth_it(victim, seen.others[victim], now_ns);
+    if (!has_work || (!at_once && (now_ns < seen.keeps_off_until_ns || !pays))) continue;
     if (!steal_from(w, victim)) continue;
     seen.stole_at_ns = at_once ? 0 : real_now_ns();
     return true;
@@ -94,15 +90,24 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
 }
 
 /// Mely's time-left rule, measured: backlog x time per turn against the price of a steal; and whatever is stuck behind a long event.
-bool default_policy::worth_it(unsigned victim, const watch& seen, std::uint64_t now_ns) const noexcept {
+bool default_policy::worth_it(unsigned victim, glance& seen, std::uint64_t now_ns) const noexcept {
+  const std::uint64_t turns = life_.at(victim).turns.get();
+  const std::size_t waiting = homes_[victim].queue.size();
   const std::uint64_t watched_ns = now_ns - seen.since_ns;
+  const std::uint64_t made = turns - seen.turns;
+  const bool busy = waiting != 0 || !homes_[victim].posted.empty();
+  // One that has nothing waiting, or nobody has looked at for long: what it did says nothing about what it does next.
+  if (!busy || watched_ns > longest_watch_ns) {
+    seen = {turns, now_ns};
+    return false;
+  }
+  if (made == 0) return watched_ns >= long_turn_ns;
   if (watched_ns < shortest_watch_ns) return false;
-  const std::uint64_t turns = life_.at(victim).turns.get() - seen.turns[victim];
-  if (turns == 0) return true;
-  const std::uint64_t turn_ns = watched_ns / turns;
+  const std::uint64_t turn_ns = watched_ns / made;
+  seen = {turns, now_ns};  // judged once: from here on anew, also if this worker sleeps meanwhile
   // Cheap or not, nobody waits for longer than this while there is an idle worker (contract 7).
-  if (homes_[victim].queue.size() * turn_ns >= longest_wait_ns) return true;
-  return turn_ns >= color_price_ns && homes_[victim].queue.size() * turn_ns >= steal_price_ns;
+  if (waiting * turn_ns >= longest_wait_ns) return true;
+  return turn_ns >= color_price_ns && waiting * turn_ns >= steal_price_ns;
 }
 
 bool default_policy::steal_from(worker& w, unsigned victim) noexcept {

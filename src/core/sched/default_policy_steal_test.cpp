@@ -11,17 +11,10 @@
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/default_policy.h"
+#include "core/sched/default_policy_probe.h"
 #include "core/sched/scheduled.h"
 
 namespace tartan::detail {
-
-/// What the default policy shows to nobody else.
-struct default_policy_probe {
-  using watch = default_policy::watch;
-
-  static watch& watch_of(default_policy& policy, const worker& w) { return policy.watches_[w.index]; }
-  static bool visit_others(default_policy& policy, worker& w, std::uint64_t now_ns) { return policy.visit_others(w, now_ns); }
-};
 
 namespace {
 
@@ -34,12 +27,11 @@ class a_thief : public testing::Test {
     auto made = std::make_unique<scheduled<default_policy>>(rt.state());
     policy = &made->inner();
     rt.state().use(std::move(made));
-    seen().since_ns = now_ns - 100'000;
-    seen().turns.assign(2, 0);
   }
 
-  /// Gives the victim colors that wait, and has it make so many turns in the 100 us for which it is watched.
-  void let_wait(unsigned colors, unsigned turns) {
+  /// Gives the victim colors that wait, and has it make so many turns in the time for which it is watched.
+  void let_wait(unsigned colors, unsigned turns, std::uint64_t watched_ns = 100'000) {
+    seen().others[victim.index] = {.turns = victim.turns.get(), .since_ns = now_ns - watched_ns};
     for (unsigned n = 0; n < colors; ++n) {
       event& e = *make_event(rt.state(), [] {}, std::source_location::current());
       policy->submit(color{++last_color}, e, &victim);
@@ -68,18 +60,43 @@ TEST_F(a_thief, takes_what_waits_behind_an_event_that_does_not_end) {
   EXPECT_EQ(policy->waiting(thief.index), 1u);
 }
 
-TEST_F(a_thief, judges_nobody_whom_it_has_not_watched_for_long_enough) {
-  let_wait(1, 0);
-  seen().since_ns = now_ns - 19'999;
+TEST_F(a_thief, leaves_for_a_while_what_an_event_has_made_to_its_maker) {
+  let_wait(1, 0, 49'999);
   EXPECT_FALSE(takes_at(now_ns));
-  seen().since_ns = now_ns - 20'000;
+  EXPECT_TRUE(takes_at(now_ns + 1));
+}
+
+TEST_F(a_thief, judges_nobody_whom_it_has_not_watched_for_long_enough) {
+  let_wait(100, 19, 19'999);
+  EXPECT_FALSE(takes_at(now_ns));
+  EXPECT_TRUE(takes_at(now_ns + 1));
+}
+
+TEST_F(a_thief, judges_each_look_by_what_was_done_since_the_one_before) {
+  let_wait(40, 100);  // 1 us each, but the last one would wait for 40 us only: taken at once
   EXPECT_TRUE(takes_at(now_ns));
+  let_wait(0, 0, 0);
+  victim.turns.add(1000);
+  EXPECT_FALSE(takes_at(now_ns + 20'000));  // 20 ns each since
+  EXPECT_FALSE(takes_at(now_ns + 40'000));  // none since, for 20 us
+  EXPECT_TRUE(takes_at(now_ns + 70'000));
+}
+
+TEST_F(a_thief, begins_anew_with_one_that_had_nothing_waiting_when_it_looked) {
+  EXPECT_FALSE(takes_at(now_ns));
+  let_wait(0, 0, 0);
+  EXPECT_FALSE(takes_at(now_ns + 200'000));
+  const default_policy_probe::watch before = seen();
+  let_wait(1, 0, 0);
+  seen() = before;
+  EXPECT_FALSE(takes_at(now_ns + 249'999));  // idle until a moment ago, for all that is known
+  EXPECT_TRUE(takes_at(now_ns + 250'000));
 }
 
 TEST_F(a_thief, takes_a_backlog_that_costs_more_time_than_the_theft) {
-  let_wait(99, 500);  // 200 ns each: 19.8 us
+  let_wait(49, 250);  // 400 ns each: 19.6 us
   EXPECT_FALSE(takes_at(now_ns));
-  let_wait(1, 0);
+  let_wait(1, 250);
   EXPECT_TRUE(takes_at(now_ns));
 }
 

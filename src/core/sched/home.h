@@ -40,6 +40,7 @@ enum class closed : std::uint8_t {
 template <class Memory, class Node, class Traits = home_traits>
 struct alignas(128) home_of {
   using color_queue = color_queue_of<Memory, Node>;
+  static constexpr std::size_t segment_slots = Traits::segment_slots;
 
   typename Traits::template lock<Memory> lock;
   std::uint32_t index = 0;           ///< constant: the worker's number
@@ -188,6 +189,23 @@ struct alignas(128) home_of {
     lock.enter();
     for (color_queue* const q : loot) queue.push(*q);
     lock.leave();
+  }
+
+  /// Takes color queues of one event each, from the end of the line, to be another worker's. queued -> idle and linked: the caller pays the
+  /// links that are left in `room`, and wakes the other; what others have linked already is a stray for who takes it. Gives how many links.
+  [[nodiscard]] std::size_t part_with(unsigned to, std::span<color_queue*> room) noexcept {
+    std::size_t owed = 0;
+    lock.enter();
+    const std::size_t count = queue.take_last(room, [](const color_queue& q) { return q.is_short(); });
+    for (std::size_t n = 0; n < count; ++n) {
+      color_queue& q = *room[n];
+      q.state = queue_state::idle;  // in no list
+      // last-touch: before the other may run it, and so before the owner changes
+      if (q.in.claim_link() == pushed::owes_link) room[owed++] = &q;
+      q.owner.store(to, std::memory_order_release);  // pairs as in finish
+    }
+    lock.leave();
+    return owed;
   }
 
   // Steps of a thief.

@@ -50,6 +50,13 @@ class inbox {
     return owes(word_.fetch_or(linked | closing, std::memory_order_acq_rel));
   }
 
+  /// Sets LINKED without an event. Threads: who holds the owner's lock, while the color queue is queued.
+  [[nodiscard]] pushed claim_link() noexcept {
+    // acquire: the right to write linked_next, pairs with unlink
+    constexpr std::uint64_t bit = linked;
+    return owes(word_.fetch_or(bit, std::memory_order_acq_rel));
+  }
+
   /// One look at the word.
   struct view {
     std::uint64_t word;
@@ -62,6 +69,9 @@ class inbox {
   /// Acquire: pairs with push, so that a local append comes after all that happened before an event that is not seen here;
   /// and with unlink, so that who sees no link may free.
   [[nodiscard]] view look() const noexcept { return {word_.load(std::memory_order_acquire)}; }
+
+  /// The event that was posted last, or null. Threads: the runner, or who holds the owner's lock; others may change it meanwhile.
+  [[nodiscard]] const Node* newest() const noexcept { return top(look().word); }
 
   /// Whether no event is here.
   [[nodiscard]] bool empty() const noexcept { return !look().has_events(); }

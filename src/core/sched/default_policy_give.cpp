@@ -1,0 +1,70 @@
+/// Giving colors away, by the default scheduler: what waits beside a hot color goes where the line is shorter.
+///
+/// Nobody steals while nobody is idle. A worker with a hot color would serve it half of its time, and the others that it happens to hold
+/// the other half; then the hot color, which no second worker can help, comes last (W6: at 0.65 of the bound).
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "core/lifecycle.h"
+#include "core/runtime_state.h"
+#include "core/sched/default_policy.h"
+
+namespace tartan::detail {
+
+namespace {
+
+/// What is worth giving away, in time that it waits less: some cache lines for each color, and a look at everybody's line.
+constexpr std::uint64_t least_gain_ns = 10'000;
+/// Between two turns of a hot color; what is longer says nothing about now.
+constexpr std::uint64_t longest_tour_ns = 4'000'000;
+/// Turns are counted for so long before anything is concluded from them.
+constexpr std::uint64_t shortest_watch_ns = 20'000;
+
+}  // namespace
+
+/// At the beginning of a hot color's turn: what waits here waits for a tour, which has been measured from turn to turn.
+void default_policy::make_room(worker& w, std::uint64_t now_ns) noexcept {
+  watch& seen = watches_[w.index];
+  const std::uint64_t tour_ns = now_ns - std::exchange(seen.hot_turn_ns, now_ns);
+  const std::size_t waiting = homes_[w.index].queue.size();
+  if (waiting == 0 || tour_ns > longest_tour_ns) return;
+  const shorter_line to = shortest_line(w, now_ns);
+  if (to.wait_ns + least_gain_ns > tour_ns) return;
+  // So many that both wait as long.
+  const std::uint64_t fair = (tour_ns - to.wait_ns) / 2 / std::max<std::uint64_t>(to.turn_ns, 1);
+  give(w, to.worker, std::clamp<std::uint64_t>(fair, 1, waiting));
+}
+
+/// Whose line a color would wait in for the shortest time, by the turns that each has made since the last look.
+default_policy::shorter_line default_policy::shortest_line(const worker& w, std::uint64_t now_ns) noexcept {
+  shorter_line best{w.index, never_ns / 2, 1};
+  for (unsigned n = 1; n < workers_; ++n) {
+    const unsigned other = (w.index + n) % workers_;
+    glance& seen = watches_[w.index].others[other];
+    const std::uint64_t turns = life_.at(other).turns.get();
+    const std::uint64_t made = turns - seen.turns;
+    const std::uint64_t watched_ns = now_ns - seen.since_ns;
+    if (watched_ns < shortest_watch_ns) continue;
+    seen = {turns, now_ns};
+    const std::size_t waiting = homes_[other].waiting();
+    if (waiting != 0 && made == 0) continue;  // stuck
+    const std::uint64_t turn_ns = watched_ns / std::max<std::uint64_t>(made, 1);
+    if (waiting * turn_ns < best.wait_ns) best = {other, waiting * turn_ns, turn_ns};
+  }
+  return best;
+}
+
+void default_policy::give(worker& w, unsigned to, std::size_t most) noexcept {
+  std::array<color_queue*, home::segment_slots> room;
+  const std::size_t owed = homes_[w.index].part_with(to, std::span{room}.first(std::min(most, room.size())));
+  if (owed == 0) return;
+  owed_links<home> links;
+  for (std::size_t n = 0; n < owed; ++n) links.add(*room[n], to);
+  links.pay(homes_.get());
+  after_link(to, false, &w);
+}
+
+}  // namespace tartan::detail

@@ -1,0 +1,18 @@
+#pragma once
+// What the default policy shows to its tests and to nobody else.
+
+#include <cstdint>
+
+#include "core/sched/default_policy.h"
+
+namespace tartan::detail {
+
+struct default_policy_probe {
+  using watch = default_policy::watch;
+
+  static watch& watch_of(default_policy& policy, const worker& w) { return policy.watches_[w.index]; }
+  static bool visit_others(default_policy& policy, worker& w, std::uint64_t now_ns) { return policy.visit_others(w, now_ns); }
+  static void make_room(default_policy& policy, worker& w, std::uint64_t now_ns) { policy.make_room(w, now_ns); }
+};
+
+}  // namespace tartan::detail

@@ -36,38 +36,44 @@ class question:
 
 
 STEALS = (("steals", "steals"),)
+# What a scheduler tells of itself. A column that no row of a table has is left out.
+OWN = STEALS + (("stolen_colors", "stolen colors"),)
+CHAINS_END = (("first_chain_ends_at", "first chain ends at"),)
+DELAYS = (("delay_us_median", "delay, median, us"), ("delay_us_max", "longest, us"))
 
 QUESTIONS = [
     question("w1", "w1_event_cost", "W1: an event that posts its successor in its own color", (("ns_per_event", "ns per event", False),),
-             (("first_chain_ends_at", "first chain ends at"),) + STEALS,
+             CHAINS_END + OWN,
              {FLOOR: 6, "uv_loop": 6, "event_loop": 2, BASE: 0.4, "asio_context": 0.4, "tartan_strand": 6, "tartan_value": 6}),
     question("w2", "w2_post_from_outside", "W2: a post from a foreign thread", (("ns_per_event", "ns per event", False),),
-             (("ns_per_post", "ns per post"), ("wakes", "wakes")), {"uv_loop": 4, "mutex_pool+batch": 2, "caf_actor": 0.4},
+             (("ns_per_post", "ns per post"),) + DELAYS + (("wakes", "wakes"),) + OWN, {"uv_loop": 4, "mutex_pool+batch": 2, "caf_actor": 0.4},
              {"mutex_pool": (("batch", (1, 0)),), "tartan_strand": (("batch", (1, 0)),), "tartan_value": (("batch", (1, 0)),)}),
-    question("w3", "w3_hop", "W3: a hop between two colors", (("ns_per_event", "ns per event", False),), STEALS,
+    question("w3", "w3_hop", "W3: a hop between two colors", (("ns_per_event", "ns per event", False),),
+             CHAINS_END + OWN,
              {FLOOR: 6, "uv_loop": 6, "event_loop": 2, BASE: 0.4, "asio_context": 0.4, "caf_actor": 0.3, "go_goroutine": 0.6,
               "tartan_strand": 3, "tartan_value": 3, "tartan_strand+apart": 0.2},
              {"tartan_strand": (("apart", (0,)),)}),
     question("w4", "w4_unbalanced", "W4: unbalanced rounds, everything posted on the first worker",
-             (("share_of_ideal", "share of the ideal", True, "kilo_events_per_s"),), (("kilo_events_per_s", "kilo-events/s"),) + STEALS, {"": 0.5},
+             (("share_of_ideal", "share of the ideal", True, "kilo_events_per_s"),), (("kilo_events_per_s", "kilo-events/s"), ("evenness", "evenness")) + OWN,
+             {"": 0.5},
              {"tartan_strand": (("no_steal", (1, 0)),), "tartan_value": (("no_steal", (1, 0)),)}),
     question("w5", "w5_idle_color", "W5: the weight of an idle color", (("bytes_per_color", "bytes per color", False),), (),
              {"tbb_node": 0.2, "mutex_pool": 0.5, "caf_actor": 0.2, "tokio_task": 0.2, "go_goroutine": 0.1}, sizes="colors"),
     question("w6", "w6_hot_color", "W6: one hot color, half of all events, and 1000 others",
              (("share_of_bound", "share of the bound", True, "speed_up"), ("cold_p99_vs_ideal", "others' p99 delay by the ideal one", False)),
              (("speed_up", "speed-up"), ("cold_us_median", "others' median, us"), ("cold_us_p99", "p99, us"), ("cold_us_max", "longest, us"),
-              ("ideal_cold_us_p99", "ideal p99, us")) + STEALS),
-    question("w7", "w7_short_lived", "W7: colors that live for three events", (("ns_per_color", "ns per color", False),), STEALS,
+              ("ideal_cold_us_p99", "ideal p99, us")) + OWN),
+    question("w7", "w7_short_lived", "W7: colors that live for three events", (("ns_per_color", "ns per color", False),), DELAYS + OWN,
              {FLOOR: 6, "uv_loop": 6, "event_loop": 2, "caf_actor": 0.05, "tokio_task": 0.3, "go_goroutine": 0.4, "tartan_strand": 3, "tartan_value": 3},
              {"tartan_strand": (("no_steal", (1, 0)),), "tartan_value": (("no_steal", (1, 0)),)}, "colors"),
     question("w8", "w8_penalty", "W8: arrays of one worker, read in chains that had better stay where the array is",
-             (("ns_per_a", "ns per A", False),), (("kilo_events_per_s", "kilo-events/s"),) + STEALS, {"": 0.4},
+             (("ns_per_a", "ns per A", False),), (("kilo_events_per_s", "kilo-events/s"),) + OWN, {"": 0.4},
              {"tartan_strand": (("no_steal", (0,)),), "tartan_value": (("no_steal", (0,)),)}),
     question("w9", "w9_locality", "W9: merge sorts of one worker of each pair",
-             (("ns_per_a", "ns per A", False),), (("kilo_events_per_s", "kilo-events/s"),) + STEALS, {"": 0.4},
+             (("ns_per_a", "ns per A", False),), (("kilo_events_per_s", "kilo-events/s"),) + OWN, {"": 0.4},
              {"tartan_strand": (("no_steal", (0,)),), "tartan_value": (("no_steal", (0,)),)}),
     question("w10", "w10_table_2", "W10: 16 colors, and one worker that starts with none", (("tasks_per_s", "tasks/s", True),),
-             (("ns_per_task", "ns per task"),) + STEALS, {FLOOR: 4, "tbb_node": 1.5, "tartan_strand": 2.5, "tartan_value": 2.5},
+             (("ns_per_task", "ns per task"),) + CHAINS_END + OWN, {FLOOR: 4, "tbb_node": 1.5, "tartan_strand": 2.5, "tartan_value": 2.5},
              {"tartan_strand": (("no_steal", (0, 4)),), "tartan_value": (("no_steal", (0, 4)),)}, "tasks", workers=(1, 0, 4)),
     question("w11", "w11_timers", "W11: many pending timers (as many as the column says)",
              (("ns_per_set", "ns per set", False), ("ns_per_cancel", "ns per cancel", False), ("cpu_ns_per_fire", "CPU ns per fire", False),

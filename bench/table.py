@@ -56,7 +56,7 @@ def lines_of(found, question, index):
     """Rows of text for one figure of one question; the first is the head."""
     figure, heading, more_is_better, *other = question.figures[index]
     compared = other[0] if other else figure
-    extras = question.extras if index == len(question.figures) - 1 else ()
+    extras = [extra for extra in question.extras if index == len(question.figures) - 1 and any(found.values(row, extra[0]) for row in found.rows(question))]
     head = ["contender", "workers", heading, "min", "max", question.base[1], question.floor[1], "inv. switches", "CPUs used",
             question.sizes.replace("_", " ")]
     lines = [head + [title for _, title in extras]]

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "bench/harness/all_ran.h"
+#include "bench/harness/chain_ends.h"
 #include "bench/harness/churn.h"
-#include "bench/harness/clock.h"
 #include "bench/harness/placed_rounds.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
@@ -94,7 +94,7 @@ struct sweep_run {
   }
 
   void start_chains(std::size_t events_per_chain) {
-    started_ns = now_ns();
+    ends.start();
     for (std::size_t i = 0; i < chains; ++i) lanes.post(i, costly_event<Lanes>{this, i, events_per_chain, i});
   }
   void place_chains() {
@@ -107,7 +107,7 @@ struct sweep_run {
   void ended(std::size_t lane, std::uint64_t x) {
     results.fetch_add(in_rounds() ? 0 : x, std::memory_order_relaxed);
     if (!in_rounds()) {
-      if (chains_ended.fetch_add(1, std::memory_order_relaxed) == chains - 1) ended_ns = now_ns();
+      ends.one_ended();
     } else if (in_group[lane / group].left.fetch_sub(1, std::memory_order_acq_rel) == 1) {  // pairs with itself
       rounds.part_ended();
     }
@@ -115,7 +115,7 @@ struct sweep_run {
   [[nodiscard]] bool is_right(std::size_t events_per_chain) const {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < chains; ++i) sum += churn_result(i, events_per_chain * steps);
-    return chains_ended.load() == chains && results.load() == sum;
+    return results.load() == sum;
   }
 
   sweep_request asked;
@@ -124,9 +124,7 @@ struct sweep_run {
   Lanes<costly_event<Lanes>> lanes;
   placed_rounds<sweep_run> rounds;
   std::array<countdown, round_events / group> in_group;
-  std::uint64_t started_ns = 0;
-  std::uint64_t ended_ns = 0;
-  std::atomic<std::size_t> chains_ended{0};
+  chain_ends ends{chains};
   std::atomic<std::uint64_t> results{0};
 };
 
@@ -143,9 +141,10 @@ int cost_sweep(const request& asked) {
   report out{asked, "cost_sweep"};
   run->lanes.run([&] { run->in_rounds() ? run->rounds.start() : run->start_chains(per_chain); });
   if (!run->in_rounds() && !run->is_right(per_chain)) return wrong_result(asked, "not every event ran once");
+  if (!run->in_rounds()) run->ends.check();
   const std::size_t events = run->in_rounds() ? run->rounds.count() * run->round_events : run->chains * per_chain;
   check_all_ran(run->lanes, events);
-  const auto took_ns = static_cast<double>(run->in_rounds() ? run->rounds.took_ns() : run->ended_ns - run->started_ns);
+  const double took_ns = run->in_rounds() ? static_cast<double>(run->rounds.took_ns()) : run->ends.took_ns();
   out.add("events", static_cast<double>(events));
   out.add("ns_per_event", took_ns / static_cast<double>(events));
   add_own_figures(run->lanes, out);

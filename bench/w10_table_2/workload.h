@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "bench/harness/all_ran.h"
+#include "bench/harness/chain_ends.h"
 #include "bench/harness/churn.h"
-#include "bench/harness/clock.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
 #include "bench/harness/verdict.h"
@@ -55,26 +55,24 @@ struct table_2_run {
     }
   }
   void start(std::size_t tasks_per_color) {
-    started_ns = now_ns();
+    ends.start();
     for (std::size_t i = 0; i < colors; ++i) {
       lanes.post(lane_of(i), small_task<Lanes>{this, lane_of(i), tasks_per_color, i});
     }
   }
   void chain_ended(std::uint64_t x) {
     results.fetch_add(x, std::memory_order_relaxed);
-    if (ended.fetch_add(1, std::memory_order_relaxed) == colors - 1) last_end_ns = now_ns();
+    ends.one_ended();
   }
   [[nodiscard]] bool is_right(std::size_t tasks_per_color) const {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < colors; ++i) sum += churn_result(i, tasks_per_color * steps);
-    return ended.load() == colors && results.load() == sum;
+    return results.load() == sum;
   }
 
   unsigned homes;
   Lanes<small_task<Lanes>> lanes;
-  std::uint64_t started_ns = 0;
-  std::uint64_t last_end_ns = 0;
-  std::atomic<std::size_t> ended{0};
+  chain_ends ends{colors};
   std::atomic<std::uint64_t> results{0};
 };
 
@@ -96,12 +94,14 @@ int table_2(const request& asked) {
   run.place_all();
   report out{asked, "w10"};
   run.lanes.run([&run, tasks] { run.start(tasks / run_type::colors); });
+  run.ends.check();
   check_all_ran(run.lanes, tasks);
   if (!run.is_right(tasks / run_type::colors)) return wrong_result(asked, "not every task ran once");
-  const auto took_ns = static_cast<double>(run.last_end_ns - run.started_ns);
+  const double took_ns = run.ends.took_ns();
   out.add("tasks", static_cast<double>(tasks));
   out.add("tasks_per_s", static_cast<double>(tasks) / took_ns * 1e9);
   out.add("ns_per_task", took_ns / static_cast<double>(tasks));
+  run.ends.tell(out);
   add_own_figures(run.lanes, out);
   out.print();
   return 0;

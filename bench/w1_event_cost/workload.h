@@ -2,12 +2,10 @@
 // W1: what does an event cost? 64 lanes; each event posts its successor in the same lane.
 
 #include <array>
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
 
 #include "bench/harness/all_ran.h"
-#include "bench/harness/clock.h"
+#include "bench/harness/chain_ends.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
 
@@ -26,7 +24,7 @@ struct chain_event {
 
   void operator()() {
     if (--left == 0) {
-      run->chain_ended();
+      run->ends.one_ended();
     } else {
       run->lanes.post(lane, *this);
     }
@@ -45,20 +43,12 @@ struct event_cost_run {
                .pin_first = false}} {}
 
   void start(std::size_t events_per_chain) {
-    started_ns = now_ns();
+    ends.start();
     for (std::size_t i = 0; i < chains; ++i) lanes.post(i, chain_event<Lanes>{this, i, events_per_chain});
-  }
-  void chain_ended() {
-    const std::size_t before = ended.fetch_add(1, std::memory_order_relaxed);
-    if (before == 0) first_end_ns = now_ns();
-    if (before == chains - 1) last_end_ns = now_ns();
   }
 
   Lanes<chain_event<Lanes>> lanes;
-  std::uint64_t started_ns = 0;
-  std::uint64_t first_end_ns = 0;
-  std::uint64_t last_end_ns = 0;
-  std::atomic<std::size_t> ended{0};
+  chain_ends ends{chains};
 };
 
 template <template <class> class Lanes>
@@ -68,12 +58,11 @@ int event_cost(const request& asked) {
   run_type run{asked.workers, !asked.is("no_steal")};
   report out{asked, "w1"};
   run.lanes.run([&run, events] { run.start(events / run_type::chains); });
-  check_count(run.ended.load(std::memory_order_relaxed), run_type::chains, "chains ended");
+  run.ends.check();
   check_all_ran(run.lanes, events);
-  const auto took_ns = static_cast<double>(run.last_end_ns - run.started_ns);
   out.add("events", static_cast<double>(events));
-  out.add("ns_per_event", took_ns / static_cast<double>(events));
-  out.add("first_chain_ends_at", static_cast<double>(run.first_end_ns - run.started_ns) / took_ns);
+  out.add("ns_per_event", run.ends.took_ns() / static_cast<double>(events));
+  run.ends.tell(out);
   add_own_figures(run.lanes, out);
   out.print();
   return 0;

@@ -2,12 +2,10 @@
 // W3: what does a hop between lanes cost? 64 pairs; an event of A posts to B, which posts to A.
 
 #include <array>
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
 
 #include "bench/harness/all_ran.h"
-#include "bench/harness/clock.h"
+#include "bench/harness/chain_ends.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
 
@@ -25,7 +23,7 @@ struct hop_event {
 
   void operator()() {
     if (--left == 0) {
-      run->pair_ended();
+      run->ends.one_ended();
     } else {
       lane ^= 1;
       run->lanes.post(lane, *this);
@@ -45,11 +43,8 @@ struct hop_run {
                .pin_first = false}} {}
 
   void start(std::size_t hops_per_pair) {
-    started_ns = now_ns();
+    ends.start();
     for (std::size_t i = 0; i < pairs; ++i) lanes.post(2 * i, hop_event<Lanes>{this, 2 * i, hops_per_pair});
-  }
-  void pair_ended() {
-    if (ended.fetch_add(1, std::memory_order_relaxed) == pairs - 1) last_end_ns = now_ns();
   }
   /// A of each pair on one worker, B on the next.
   void home_apart(unsigned workers) {
@@ -59,9 +54,7 @@ struct hop_run {
   }
 
   Lanes<hop_event<Lanes>> lanes;
-  std::uint64_t started_ns = 0;
-  std::uint64_t last_end_ns = 0;
-  std::atomic<std::size_t> ended{0};
+  chain_ends ends{pairs};
 };
 
 /// Variants: no_steal; apart (A and B homed on different workers, and stealing off so that they stay there).
@@ -74,10 +67,11 @@ int hop(const request& asked) {
   if (apart) run.home_apart(asked.workers);
   report out{asked, "w3"};
   run.lanes.run([&run, events] { run.start(events / run_type::pairs); });
-  check_count(run.ended.load(std::memory_order_relaxed), run_type::pairs, "pairs ended");
+  run.ends.check();
   check_all_ran(run.lanes, events);
   out.add("events", static_cast<double>(events));
-  out.add("ns_per_event", static_cast<double>(run.last_end_ns - run.started_ns) / static_cast<double>(events));
+  out.add("ns_per_event", run.ends.took_ns() / static_cast<double>(events));
+  run.ends.tell(out);
   add_own_figures(run.lanes, out);
   out.print();
   return 0;

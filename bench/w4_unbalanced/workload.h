@@ -15,6 +15,7 @@
 #include "bench/harness/clock.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
+#include "bench/harness/work_shares.h"
 
 namespace bench {
 
@@ -60,6 +61,7 @@ struct spin_event {
 
   void operator()() {
     spin_cycles(run->cycles[index]);
+    work_shares::add(run->cycles[index]);
     run->event_ended(index);
   }
 };
@@ -115,6 +117,7 @@ struct unbalanced_run {
   }
 
   std::vector<std::uint32_t> cycles = spin_lengths();
+  work_shares shares;
   Lanes<spin_event<Lanes>> lanes;
   std::uint64_t for_ns;
   std::uint64_t started_ns = 0;
@@ -142,6 +145,7 @@ int unbalanced(const request& asked) {
   out.add("kilo_events_per_s", rate * 1e6);
   out.add("ideal_kilo_events_per_s", ideal * 1e6);
   out.add("share_of_ideal", rate / ideal);
+  run->shares.tell(asked.workers, out);
   add_own_figures(run->lanes, out);
   out.print();
   return 0;

@@ -8,6 +8,7 @@
 
 #include "bench/harness/all_ran.h"
 #include "bench/harness/clock.h"
+#include "bench/harness/delay_samples.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
 
@@ -21,10 +22,12 @@ template <template <class> class Lanes>
 struct brief_event {
   short_lived_run<Lanes>* run;
   std::size_t left;  ///< to be made by the maker; 0: one of the three
-  std::array<std::size_t, 3> payload{};
+  delay_sample* sample = nullptr;
+  std::array<std::size_t, 2> payload{};
 
   void operator()() {
-    if (left != 0) run->make(left);
+    if (left != 0) return run->make(left);
+    if (sample != nullptr) sample->end();  // the last of the three stays
   }
 };
 
@@ -32,11 +35,12 @@ template <template <class> class Lanes>
 struct short_lived_run {
   static constexpr std::size_t at_once = 16;
 
-  short_lived_run(unsigned workers, bool stealing)
-      : lanes{{.workers = workers, .lanes = 1, .fed_from_outside = false, .stealing = stealing, .pin_first = false}} {}
+  short_lived_run(unsigned workers, bool stealing, std::size_t colors)
+      : lanes{{.workers = workers, .lanes = 1, .fed_from_outside = false, .stealing = stealing, .pin_first = false}},
+        samples{colors, 997} {}
 
   void make(std::size_t left) {
-    for (std::size_t i = 0; i < at_once; ++i) lanes.post_fresh(brief_event<Lanes>{this, 0});
+    for (std::size_t i = 0; i < at_once; ++i) lanes.post_fresh(brief_event<Lanes>{this, 0, samples.at_post()});
     if (left > at_once) lanes.post(0, brief_event<Lanes>{this, left - at_once});
   }
 
@@ -54,13 +58,14 @@ struct short_lived_run {
   }
 
   Lanes<brief_event<Lanes>> lanes;
+  delay_samples samples;  ///< the maker's
 };
 
 template <template <class> class Lanes>
 int short_lived(const request& asked) {
   using run_type = short_lived_run<Lanes>;
   const std::size_t colors = asked.size(1'000'000, run_type::at_once);
-  run_type run{asked.workers, !asked.is("no_steal")};
+  run_type run{asked.workers, !asked.is("no_steal"), colors};
   report out{asked, "w7"};
   const std::uint64_t started_ns = now_ns();
   run.run(colors);
@@ -68,6 +73,7 @@ int short_lived(const request& asked) {
   check_all_ran(run.lanes, 3 * colors + colors / run_type::at_once);
   out.add("colors", static_cast<double>(colors));
   out.add("ns_per_color", static_cast<double>(ended_ns - started_ns) / static_cast<double>(colors));
+  run.samples.tell(out);
   add_own_figures(run.lanes, out);
   out.print();
   return 0;

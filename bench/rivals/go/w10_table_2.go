@@ -56,5 +56,6 @@ func tableTwo(asked request) {
 	out.add("tasks", float64(tasks))
 	out.add("tasks_per_s", float64(tasks)/r.ends.tookNs()*1e9)
 	out.add("ns_per_task", r.ends.tookNs()/float64(tasks))
+	r.ends.tell(out)
 	out.print()
 }

@@ -40,6 +40,6 @@ func eventCost(asked request) {
 	checkRan(r.lanes.end(), events)
 	out.add("events", float64(events))
 	out.add("ns_per_event", r.ends.tookNs()/float64(events))
-	out.add("first_chain_ends_at", r.ends.firstTookNs()/r.ends.tookNs())
+	r.ends.tell(out)
 	out.print()
 }

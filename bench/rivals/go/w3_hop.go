@@ -40,5 +40,6 @@ func hop(asked request) {
 	checkRan(r.lanes.end(), events)
 	out.add("events", float64(events))
 	out.add("ns_per_event", r.ends.tookNs()/float64(events))
+	r.ends.tell(out)
 	out.print()
 }

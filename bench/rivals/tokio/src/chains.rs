@@ -1,6 +1,7 @@
 //! Chains of events that run until their ends, and when that was.
 
 use crate::lanes::Latch;
+use crate::report::Report;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -52,7 +53,8 @@ impl Chains {
     pub fn took_ns(&self) -> f64 {
         self.since_start(&self.last_end_ns)
     }
-    pub fn first_took_ns(&self) -> f64 {
-        self.since_start(&self.first_end_ns)
+    /// Fairness: the chains are equal, so in turn they would end together, at 1.
+    pub fn tell(&self, to: &mut Report) {
+        to.add("first_chain_ends_at", self.since_start(&self.first_end_ns) / self.took_ns());
     }
 }

@@ -61,5 +61,6 @@ pub fn measure(asked: &Request) {
     out.add("tasks", tasks as f64);
     out.add("tasks_per_s", tasks as f64 / took_ns * 1e9);
     out.add("ns_per_task", took_ns / tasks as f64);
+    run.chains.tell(&mut out);
     out.print();
 }

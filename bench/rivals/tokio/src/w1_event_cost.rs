@@ -49,6 +49,6 @@ pub fn measure(asked: &Request) {
     served.end_and_check(&run.lanes, events);
     out.add("events", events as f64);
     out.add("ns_per_event", run.chains.took_ns() / events as f64);
-    out.add("first_chain_ends_at", run.chains.first_took_ns() / run.chains.took_ns());
+    run.chains.tell(&mut out);
     out.print();
 }

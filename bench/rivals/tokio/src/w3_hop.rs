@@ -49,5 +49,6 @@ pub fn measure(asked: &Request) {
     served.end_and_check(&run.lanes, events);
     out.add("events", events as f64);
     out.add("ns_per_event", run.pairs.took_ns() / events as f64);
+    run.pairs.tell(&mut out);
     out.print();
 }

@@ -28,33 +28,34 @@ class constants {
 
 /// Distances: in the core's own cache; in a cache that some neighbors share, or in a neighbor's own; beyond.
 struct machine {
+  machine() = default;
   explicit machine(const constants& from);
 
-  unsigned cores;
-  unsigned cores_per_group;        ///< neighbors: those that share a cache
-  std::uint32_t own_lines;         ///< that the cache of one core holds
-  std::uint32_t group_lines;       ///< that the shared one holds
+  unsigned cores = 1;
+  unsigned cores_per_group = 1;    ///< neighbors: those that share a cache
+  std::uint32_t own_lines = 0;     ///< that the cache of one core holds
+  std::uint32_t group_lines = 0;   ///< that the shared one holds
 
   picoseconds hit = 0;             ///< an access that finds its line in the core's own cache, with the instructions around it
-  picoseconds near_cache_load;     ///< from the shared cache
-  picoseconds near_cache_stream;   ///< the same, if the line before was loaded before
-  picoseconds near_core_load;      ///< from a neighbor's own cache
-  picoseconds far_load;            ///< from behind another shared cache
-  picoseconds memory_load;
-  picoseconds memory_stream;
-  picoseconds near_store;          ///< a store waits in a buffer while the line comes
-  picoseconds far_store;
-  picoseconds rmw;                 ///< besides the access
-  picoseconds fence;
-  picoseconds pause;
-  picoseconds clock;
-  picoseconds allocation;          ///< half of what new and delete cost together
-  picoseconds barrier_alone;       ///< membarrier while all others sleep
-  picoseconds barrier;             ///< while some run
-  picoseconds wake;                ///< what a wake-up costs the waker
-  picoseconds wake_to_run;         ///< and how long after it has begun the sleeper runs
-  picoseconds sleep;               ///< the way to sleep, before nothing happens
-  picoseconds yield;
+  picoseconds near_cache_load = 0;     ///< from the shared cache
+  picoseconds near_cache_stream = 0;   ///< the same, if the line before was loaded before
+  picoseconds near_core_load = 0;      ///< from a neighbor's own cache
+  picoseconds far_load = 0;            ///< from behind another shared cache
+  picoseconds memory_load = 0;
+  picoseconds memory_stream = 0;
+  picoseconds near_store = 0;          ///< a store waits in a buffer while the line comes
+  picoseconds far_store = 0;
+  picoseconds rmw = 0;                 ///< besides the access
+  picoseconds fence = 0;
+  picoseconds pause = 0;
+  picoseconds clock = 0;
+  picoseconds allocation = 0;          ///< half of what new and delete cost together
+  picoseconds barrier_alone = 0;       ///< membarrier while all others sleep
+  picoseconds barrier = 0;             ///< while some run
+  picoseconds wake = 0;                ///< what a wake-up costs the waker
+  picoseconds wake_to_run = 0;         ///< and how long after it has begun the sleeper runs
+  picoseconds sleep = 0;               ///< the way to sleep, before nothing happens
+  picoseconds yield = 0;
 
   [[nodiscard]] unsigned groups() const { return (cores + cores_per_group - 1) / cores_per_group; }
   [[nodiscard]] unsigned group_of(unsigned core) const { return core / cores_per_group; }

@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent
 
 # Virtual ns, but for W1 and W10: events.
 SIZES = {"w1": 64_000, "w4": 60_000_000, "w8": 60_000_000, "w9": 60_000_000, "w10": 128_000}
-SMALL_SIZES = {"w1": 6_400, "w4": 1_000_000, "w8": 1_000_000, "w9": 1_000_000, "w10": 6_400}
+SMALL_SIZES = {"w1": 6_400, "w4": 1_000_000, "w8": 1_000_000, "w9": 1_000_000, "w10": 6_400, "crowd": 600}
 FIGURE = {"w1": "ns_per_event", "w4": "kilo_events_per_s", "w8": "kilo_events_per_s", "w9": "kilo_events_per_s", "w10": "tasks_per_s"}
 TITLE = {"w1": "W1, ns per event", "w4": "W4, kilo-events/s", "w8": "W8, kilo-events/s", "w9": "W9, kilo-events/s", "w10": "W10, tasks/s"}
 
@@ -30,9 +30,8 @@ LIBASYNC = {("w10", "shared_queue"): 61_420, ("w10", "per_worker:no-stealing,no-
 PAPERS = {"mely_8": ("Mely, tables III to VI, on 8 cores", MELY), "libasync_4": ("libasync-smp, table 2, on 4 processors", LIBASYNC)}
 LARGE = ("large_16", "large_64", "large_128")
 
-# What was measured: on the machine that the constants are from, and on another one.
-MEASURED = {"this machine": ROOT / "measured_rows.json",
-            "another (Xeon)": ROOT.parent / "bench" / "results" / "2026-11-22-ca81928-w4-w8-w9-w10.json"}
+# What was measured, on two cores of another processor than the constants: a Xeon.
+MEASURED = ROOT.parent / "bench" / "results" / "2026-11-22-ca81928-w4-w8-w9-w10.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +66,7 @@ def everything():
 
 def small():
     """For the test: some seconds."""
-    return [row(question, "mely_8", scheduler, 8, SMALL_SIZES) for question in QUESTIONS
+    return [row(question, "mely_8", scheduler, 8, SMALL_SIZES) for question in SMALL_SIZES
             for scheduler in ("default", "per_worker", "color_queues:base", "color_queues")]
 
 
@@ -87,6 +86,8 @@ def measured(file):
 def text(value):
     if value is None:
         return ""
+    if value >= 1e6:
+        return f"{value / 1e6:.1f} M"
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -95,17 +96,15 @@ def error(simulated, real):
 
 
 def print_here(found):
-    real = {name: measured(file) for name, file in MEASURED.items() if file.exists()}
-    columns = "".join(f" {name} | error |" for name in real)
+    real = measured(MEASURED)
     for question in QUESTIONS:
-        print(f"\n### {TITLE[question]}, 2 cores\n\n| scheduler | workers | simulated |{columns}\n|---|---|---|" + "---|---|" * len(real))
-        for asked_for in here():
-            key = (question, asked_for.scheduler, asked_for.workers)
-            if asked_for.question != question:
+        print(f"\n### {TITLE[question]}, 2 cores\n\n| scheduler | workers | measured | simulated | error |\n|---|---|---|---|---|")
+        for wanted in here():
+            key = (question, wanted.scheduler, wanted.workers)
+            if wanted.question != question:
                 continue
             simulated = found[("here_2", *key)][FIGURE[question]]
-            cells = "".join(f" {text(rows.get(key))} | {error(simulated, rows.get(key))} |" for rows in real.values())
-            print(f"| `{asked_for.scheduler}` | {asked_for.workers} | {text(simulated)} |{cells}")
+            print(f"| `{wanted.scheduler}` | {wanted.workers} | {text(real.get(key))} | {text(simulated)} | {error(simulated, real.get(key))} |")
 
 
 def print_papers(found):

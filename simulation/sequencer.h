@@ -85,6 +85,7 @@ class sequencer {
   static void enter();
   void prepare(core& c, std::function<void()> body);
   void touch_line(std::size_t line, touch_kind how) noexcept;
+  [[nodiscard]] std::uint64_t next_share() noexcept;
   void put(core& c) noexcept;
   void look_at_next() noexcept { next_clock_ = heap_.empty() ? never : heap_.front().clock; }
   void switch_away() noexcept;
@@ -96,6 +97,7 @@ class sequencer {
   std::vector<waiting> heap_;   ///< of all that could go on, but for the current one
   core* current_ = nullptr;
   picoseconds next_clock_ = never;
+  std::uint64_t drawn_ = 0x9e3779b97f4a7c15u;
   ucontext_t outside_{};
   bool over_ = false;
 };

@@ -4,6 +4,7 @@ PREFIX ?= /usr/local
 PORT ?= 8080
 ROOT ?= apps/web/site
 WORKERS ?= 0
+BENCH ?= --scale 0.25
 
 build: ## build the library, optimized, in build/release
 	@$(call build_target,release,tartan)
@@ -28,12 +29,12 @@ faults: ## plant each known fault in a copy of the tree and see a test fail (som
 	@tools/packages build apps test
 	@tests/faults/run
 
-bench: ## the figures, against the plain loop and other libraries
+bench: ## a quick table of the figures, against the plain loop and other libraries: some five minutes (BENCH="--scale 1": full length)
 	@tools/packages build bench
 	@$(call build_target,bench,all)
-	@bench/run
+	@bench/run $(BENCH)
 
-bench-full: ## the same with tokio and Go, if they can be had, and the papers' schedulers; pictures in bench/results/plots
+bench-full: ## at full length, with tokio and Go, if they can be had, and the papers' schedulers; pictures in bench/results/plots; an hour
 	@tools/packages build bench
 	@$(call build_target,bench,all)
 	@bench/run --full --plots

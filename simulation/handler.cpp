@@ -1,5 +1,6 @@
 #include "simulation/handler.h"
 
+#include <tartan/core/event.h>
 #include <utility>
 
 #include "simulation/exclusion.h"

@@ -33,7 +33,7 @@ sequencer::sequencer(const machine& on) : on_{on}, caches_{on, arena::lines} {
 void sequencer::prepare(core& c, std::function<void()> body) {
   c.body = std::move(body);
   c.ended = c.entered = c.asleep = false;
-  c.here = nullptr;
+  c.locals.reset();
 }
 
 /// The first thing on a core's own stack.
@@ -84,7 +84,7 @@ void sequencer::put(core& c) noexcept {
 
 void sequencer::switch_away() noexcept {
   core& own = *current_;
-  own.here = tartan::detail::here;
+  own.locals.save();
   put(own);
   if (_setjmp(own.at) == 0) go_on_with_next();
 }
@@ -102,7 +102,7 @@ void sequencer::go_on_with_next() noexcept {
     break;
   }
   look_at_next();
-  tartan::detail::here = current_->here;
+  current_->locals.restore();
   if (current_->entered) _longjmp(current_->at, 1);
   current_->entered = true;
   ::getcontext(&current_->start);
@@ -116,7 +116,7 @@ void sequencer::go_on_with_next() noexcept {
 void sequencer::sleep(picoseconds until) noexcept {
   core& own = *current_;
   own.asleep = true;
-  own.here = tartan::detail::here;
+  own.locals.save();
   own.clock = std::max(own.clock, until);
   if (until != never) put(own);
   if (_setjmp(own.at) == 0) go_on_with_next();

@@ -12,7 +12,7 @@
 #include "simulation/arena.h"
 #include "simulation/caches.h"
 #include "simulation/machine.h"
-#include <tartan/core/event.h>
+#include "simulation/thread_locals.h"
 
 namespace simulation {
 
@@ -28,7 +28,7 @@ struct core {
   std::uint64_t accesses = 0;
   std::uint64_t misses = 0;
   std::function<void()> body;
-  tartan::detail::thread_context* here = nullptr;
+  thread_locals locals;
   std::unique_ptr<std::byte[]> stack;
   ucontext_t start{};
   jmp_buf at{};

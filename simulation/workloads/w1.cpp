@@ -22,8 +22,7 @@ int main(int argc, char** argv) {
     const std::size_t each = what.size / run_type::chains;
     run->lanes.run([&run, each] { run->start(each); });
     const auto events = static_cast<double>(each * run_type::chains);
-    const auto took_ns = static_cast<double>(run->last_end_ns - run->started_ns);
-    simulation::figures found{{"events", events}, {"ns_per_event", took_ns / events}};
+    simulation::figures found{{"events", events}, {"ns_per_event", run->ends.took_ns() / events}};
     simulation::add_counters(found, run->lanes.counters());
     return found;
   });

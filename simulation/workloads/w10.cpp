@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
     run->place_all();
     run->lanes.run([&run, each] { run->start(each); });
     const auto tasks = static_cast<double>(each * run_type::colors);
-    simulation::figures found{{"tasks", tasks}, {"tasks_per_s", tasks / static_cast<double>(run->last_end_ns - run->started_ns) * 1e9}};
+    simulation::figures found{{"tasks", tasks}, {"tasks_per_s", tasks / run->ends.took_ns() * 1e9}};
     simulation::add_counters(found, run->lanes.counters());
     return found;
   });

@@ -51,6 +51,11 @@ struct small_traits {
   using lock = one_word_lock<Memory>;
   static constexpr std::size_t segment_slots = 2;
   static constexpr int taken_at_once = 2;
+  static bool annotates() { return false; }
+  template <class Queue>
+  static detail::annotation told_of(const Queue& /*q*/) {
+    return {};
+  }
 };
 
 /// What the events of one color share, and what is noted of them.

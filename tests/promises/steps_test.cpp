@@ -120,7 +120,9 @@ TEST_F(steps, of_a_post_by_value_are_at_most_two_read_modify_writes_more_than_th
 
 /// Steals one color of two that wait, with so many events in its list, and so many in its inbox.
 work_done steal_with(std::size_t listed, std::size_t posted) {
-  struct nothing : detail::event {};
+  struct nothing : detail::event {
+    nothing() { ops = &detail::callable_ops<void (*)()>::ops; }
+  };
   std::vector<detail::home> homes(2);
   std::array<detail::color_queue, 2> colors;
   std::vector<nothing> events(2 * (listed + posted));

@@ -21,6 +21,9 @@ struct handler_hints {
   std::uint8_t priority = 0;   ///< higher goes first, between colors only
 };
 
+/// From now on there may be annotations: schedulers look for none before. Threads: any.
+void note_hints() noexcept;
+
 struct event;
 
 /// What is the same for all events of one callable type: a constant, so that an event needs one pointer for it.

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/memory.h"
+#include "core/sched/annotation.h"
 #include "core/sched/inbox.h"
 
 namespace tartan::detail {
@@ -37,6 +38,7 @@ struct alignas(64) color_queue_of {
   typename Memory::template plain<queue_state> state;                 ///< owner's
   queue_kind kind = queue_kind::free;                                 ///< constant while the color queue exists
   typename Memory::template plain<bool> closing;  ///< owner's: the strand's handle is gone; others say so in the inbox
+  typename Memory::template plain<annotation> told;  ///< owner's: what was told of the event that made it runnable
   /// Of who owes the link, then of who took the chain: the worker that linked it.
   typename Memory::template plain<std::uint16_t> linked_by;
   typename Memory::template plain<std::uint16_t> sender;  ///< owner's: the worker that the last visit came from

@@ -26,6 +26,7 @@ default_policy::default_policy(runtime_state& rt)
       workers_{rt.workers()},
       batch_{std::min(rt.settings().batch, shortest_batch)},
       longest_batch_{rt.settings().batch},
+      poll_level_{std::min(rt.settings().poll_priority, annotation::levels - 1)},
       stealing_{rt.settings().stealing && rt.workers() > 1},
       most_searchers_{std::max(2u, std::min(rt.workers(), rt.cpus().count()) / 2)},
       queues_{&rt},
@@ -74,6 +75,7 @@ color_queue& default_policy::new_queue(queue_kind kind, std::uint64_t value, wor
     q.sender = no_worker;
     q.visits = 0;
     q.was_sent = false;
+    q.told = annotation{};
     q.chain = nullptr;
     return q;
   }

@@ -67,6 +67,7 @@ class default_policy {
     std::uint64_t keeps_off_ns = 0;        ///< for how long, after the last one that did not pay
     std::uint64_t keeps_off_until_ns = 0;
     std::uint64_t hot_turn_ns = 0;         ///< when it last began to serve a long backlog
+    unsigned looks_put_off = 0;            ///< in a row, for what is more urgent
 
     void judge_loot(std::uint64_t now_ns) noexcept;
   };
@@ -117,6 +118,7 @@ class default_policy {
   // Running: default_policy_run.cpp
   void forward(color_queue* chain) noexcept;
   [[nodiscard]] color_queue* next(home& h, color_queue* done) noexcept;
+  void look(worker& w);
   class backlog;
   void run_batch(worker& w, color_queue& q, backlog& seen, unsigned most);
   [[nodiscard]] bool run_events(worker& w, color_queue& q, backlog& seen);
@@ -144,6 +146,7 @@ class default_policy {
   unsigned workers_;
   unsigned batch_;          ///< of events, in a turn
   unsigned longest_batch_;  ///< of those that were there when the turn began
+  unsigned poll_level_;
   bool stealing_;
   unsigned most_searchers_;  ///< beyond it a worker without work sleeps at once; two that play ping-pong must both be awake
   spin_lock late_lock_;  ///< guards kinds when the runtime is over: strands are opened, and every color queue is looked at

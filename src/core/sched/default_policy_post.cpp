@@ -152,7 +152,7 @@ void default_policy::after_local(home& h) noexcept {
   if (seen.quiet()) return;
   if (seen.forked()) return life_.posted_outside(seen);
   if (!stealing_ || seen.searching() != 0) return;
-  if (seen.watching() && h.queue.size() < urgent_backlog) return;
+  if (seen.watching() && h.runnable() < urgent_backlog) return;
   life_.wake_any(nullptr);
 }
 

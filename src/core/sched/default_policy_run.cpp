@@ -35,10 +35,7 @@ class default_policy::backlog {
 
 bool default_policy::turn(worker& w) {
   home& h = homes_[w.index];
-  if (w.credits <= 0) {
-    w.credits = lifecycle::events_between_looks;
-    life_.look(w);
-  }
+  if (w.credits <= 0) look(w);
   color_queue* q = next(h, nullptr);
   if (q == nullptr) return false;
   life_.found_work(w);
@@ -59,13 +56,23 @@ bool default_policy::turn(worker& w) {
   return true;
 }
 
+/// Looks outside, unless what is more urgent than that waits: then one time in 16.
+void default_policy::look(worker& w) {
+  w.credits = lifecycle::events_between_looks;
+  unsigned& put_off = watches_[w.index].looks_put_off;
+  const auto& urgent = homes_[w.index].urgent;
+  if (urgent.size() != 0 && urgent.has_above(poll_level_) && ++put_off % urgent.picks_per_bypass != 0) return;
+  put_off = 0;
+  life_.look(w);
+}
+
 /// Puts back what has run, and takes the next color queue, now running.
 color_queue* default_policy::next(home& h, color_queue* done) noexcept {
   color_queue* strays = nullptr;
   color_queue* const q = h.next(done, strays);
   if (strays != nullptr) [[unlikely]] forward(strays);
   // Its first event may be a long one: somebody must be there for the others (covered).
-  if (q != nullptr && (h.queue.size() != 0 || !h.posted.empty())) after_local(h);
+  if (q != nullptr && (h.has_loot())) after_local(h);
   return q;
 }
 
@@ -142,9 +149,8 @@ bool default_policy::run_events(worker& w, color_queue& q, backlog& seen) {
   if (stealing_) make_room(w, begin);
   for (unsigned served = batch_; seen.is_left() && served < longest_batch_; served += batch_) {
     if (w.credits <= 0) {
-      w.credits = lifecycle::events_between_looks;
       if (w.deferred_deadline != never_ns) life_.publish_deferred(w);
-      life_.look(w);
+      look(w);
       if (life_.leaving(w) || real_now_ns() - begin >= longest_turn_ns) return;
     }
     run_batch(w, q, seen, std::min(batch_, longest_batch_ - served));

@@ -78,7 +78,7 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
   for (unsigned n = 1; n < workers_; ++n) {
     const unsigned victim = (w.index + n) % workers_;
     const home& v = homes_[victim];
-    const bool has_work = v.queue.size() != 0 || !v.posted.empty();
+    const bool has_work = v.has_loot();
     const bool at_once = has_work && (life_.sleepers().is_asleep(victim) || life_.hurried(w));
     const bool pays = worth_it(victim, seen.others[victim], now_ns);
     if (!has_work || (!at_once && (now_ns < seen.keeps_off_until_ns || !pays))) continue;
@@ -92,15 +92,18 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
 /// Mely's time-left rule, measured: backlog x time per turn against the price of a steal; and whatever is stuck behind a long event.
 bool default_policy::worth_it(unsigned victim, glance& seen, std::uint64_t now_ns) const noexcept {
   const std::uint64_t turns = life_.at(victim).turns.get();
-  const std::size_t waiting = homes_[victim].queue.size();
+  const std::size_t waiting = homes_[victim].runnable();
   const std::uint64_t watched_ns = now_ns - seen.since_ns;
   const std::uint64_t made = turns - seen.turns;
-  const bool busy = waiting != 0 || !homes_[victim].posted.empty();
+  const bool busy = homes_[victim].has_loot();
   // One that has nothing waiting, or nobody has looked at for long: what it did says nothing about what it does next.
   if (!busy || watched_ns > longest_watch_ns) {
     seen = {turns, now_ns};
     return false;
   }
+  // Where the programmer has told what events cost, nothing has to be watched.
+  const std::uint64_t told_ns = homes_[victim].told_ns.load(std::memory_order_relaxed);
+  if (told_ns >= steal_price_ns && told_ns >= waiting * color_price_ns) return true;
   if (made == 0) return watched_ns >= long_turn_ns;
   if (watched_ns < shortest_watch_ns) return false;
   const std::uint64_t turn_ns = watched_ns / made;
@@ -129,7 +132,7 @@ void default_policy::cover(worker& w) noexcept {
   bool some = false;
   for (unsigned n = 0; n < workers_; ++n) {
     const home& h = homes_[n];
-    some = some || h.queue.size() != 0 || !h.posted.empty();
+    some = some || h.has_loot();
   }
   if (some && !life_.sleepers().view().watching()) life_.wake_any(&w);
 }
@@ -150,7 +153,7 @@ work_seen default_policy::sources(const worker& w) noexcept {
   }
   for (unsigned n = 0; n < workers_; ++n) {
     const home& h = homes_[n];
-    if (h.queue.size() == 0 && h.posted.empty()) continue;
+    if (!h.has_loot()) continue;
     if (life_.sleepers().is_asleep(n)) return work_seen::found;
     seen = work_seen::declined;
   }

@@ -1,9 +1,11 @@
 // Whether a thief takes a backlog is a matter of times. Here they are told to it: no worker runs, and no clock decides.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <source_location>
+#include <tartan/core/hints.h>
 #include <tartan/core/runtime.h>
 #include <utility>
 
@@ -18,6 +20,8 @@ namespace tartan::detail {
 
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::uint64_t now_ns = 1'000'000'000;
 
 /// Worker 0 looks at worker 1, both awake.
@@ -30,10 +34,10 @@ class a_thief : public testing::Test {
   }
 
   /// Gives the victim colors that wait, and has it make so many turns in the time for which it is watched.
-  void let_wait(unsigned colors, unsigned turns, std::uint64_t watched_ns = 100'000) {
+  void let_wait(unsigned colors, unsigned turns, std::uint64_t watched_ns = 100'000, const hints& told = {}) {
     seen().others[victim.index] = {.turns = victim.turns.get(), .since_ns = now_ns - watched_ns};
     for (unsigned n = 0; n < colors; ++n) {
-      event& e = *make_event(rt.state(), [] {}, std::source_location::current());
+      event& e = *make_event(rt.state(), with_hints(told, [] {}), std::source_location::current());
       policy->submit(color{++last_color}, e, &victim);
     }
     victim.turns.add(turns);
@@ -98,6 +102,32 @@ TEST_F(a_thief, takes_a_backlog_that_costs_more_time_than_the_theft) {
   EXPECT_FALSE(takes_at(now_ns));
   let_wait(1, 250);
   EXPECT_TRUE(takes_at(now_ns));
+}
+
+TEST_F(a_thief, takes_what_is_told_to_be_worth_it_without_watching) {
+  let_wait(4, 0, 0, {.cost = 5us});  // rounded down to 4.1 us each: 16.4 us
+  EXPECT_FALSE(takes_at(now_ns));
+  let_wait(1, 0, 0, {.cost = 5us});
+  EXPECT_TRUE(takes_at(now_ns));
+  EXPECT_EQ(policy->waiting(thief.index), 3u);
+  let_wait(2, 0, 0, {.cost = 5us});  // four wait again
+  EXPECT_FALSE(takes_at(now_ns));
+}
+
+TEST_F(a_thief, leaves_what_is_told_to_be_cheap_or_to_suffer_from_it) {
+  let_wait(200, 0, 0, {.cost = 300ns});
+  EXPECT_FALSE(takes_at(now_ns));
+  let_wait(10, 0, 0, {.cost = 5us, .penalty = 1000});
+  EXPECT_FALSE(takes_at(now_ns));
+}
+
+TEST_F(a_thief, takes_urgent_colors_first) {
+  let_wait(2, 0);
+  let_wait(2, 0, 100'000, {.priority = 2});
+  EXPECT_TRUE(takes_at(now_ns));
+  EXPECT_EQ(policy->waiting(thief.index), 2u);
+  EXPECT_EQ(policy->waiting(victim.index), 2u);
+  EXPECT_EQ(default_policy_probe::urgent_at(*policy, thief), 1u);  // half of them
 }
 
 TEST_F(a_thief, leaves_cheap_colors_to_who_serves_them_faster_alone) {

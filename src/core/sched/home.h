@@ -8,10 +8,12 @@
 #include <span>
 
 #include "core/memory.h"
+#include "core/sched/annotation.h"
 #include "core/sched/biased_lock.h"
 #include "core/sched/color_queue.h"
 #include "core/sched/core_queue.h"
 #include "core/sched/incoming.h"
+#include "core/sched/urgent_queue.h"
 
 namespace tartan::detail {
 
@@ -21,6 +23,14 @@ struct home_traits {
   using lock = biased_lock<Memory>;
   static constexpr std::size_t segment_slots = 61;  ///< of a segment of the core queue, some 500 bytes
   static constexpr int taken_at_once = 64;          ///< links that are dealt with in one hold of the lock
+  /// Whether there may be annotations: never false again.
+  [[nodiscard]] static bool annotates() noexcept { return hints_in_use.load(std::memory_order_relaxed); }
+  /// Under the owner's lock: what was told of the event that made a color queue runnable, or comes next in it.
+  template <class Queue>
+  [[nodiscard]] static annotation told_of(const Queue& q) noexcept {
+    const event* const next = q.head != nullptr ? static_cast<const event*>(q.head) : q.in.newest();
+    return next != nullptr ? annotation_of(*next) : annotation{};
+  }
 };
 
 /// What became of a local append.
@@ -49,16 +59,24 @@ struct alignas(128) home_of {
   /// Written under lock: the pinned color queue, if it is runnable.
   typename Memory::template atomic<color_queue*> pinned{nullptr, "pinned"};
   typename Memory::template plain<bool> pinned_next;  ///< under lock: takes turns with the others
+  urgent_queue<Memory, color_queue, Traits::segment_slots> urgent;  ///< under lock: those that were raised above the others
+  typename Memory::template atomic<std::uint64_t> told_ns{0, "told"};  ///< written under lock: what the colors that wait are told to cost, by penalty
   alignas(64) incoming<Memory, color_queue> posted;
 
   /// Color queues that wait here; a hint. One that was linked although it runs or waits already counts once more.
   [[nodiscard]] std::size_t waiting() const noexcept {
-    return queue.size() + posted.size() + (pinned.load(std::memory_order_relaxed) != nullptr ? 1 : 0);
+    return runnable() + posted.size() + (pinned.load(std::memory_order_relaxed) != nullptr ? 1 : 0);
   }
+
+  /// Those of them that a thief may take, the incoming ones aside.
+  [[nodiscard]] std::size_t runnable() const noexcept { return std::size_t{queue.size()} + urgent.size(); }
+
+  /// Whether there is anything for a thief.
+  [[nodiscard]] bool has_loot() const noexcept { return runnable() != 0 || !posted.empty(); }
 
   /// Whether this worker has something to run; a hint for others, exact for who looks after a barrier.
   [[nodiscard]] bool has_work() const noexcept {
-    return queue.size() != 0 || pinned.load(std::memory_order_relaxed) != nullptr || !posted.empty();
+    return runnable() != 0 || pinned.load(std::memory_order_relaxed) != nullptr || !posted.empty();
   }
 
   // Under lock, or by the owner's own steps below.
@@ -68,9 +86,27 @@ struct alignas(128) home_of {
     q.state = queue_state::queued;
     if (&q == pin) {
       pinned.store(&q, std::memory_order_relaxed);
+    } else if (Traits::annotates()) [[unlikely]] {
+      q.told = Traits::told_of(q);
+      enlist(q);
     } else {
       queue.push(q);
     }
+  }
+
+  /// Puts one that is queued into its line.
+  [[gnu::always_inline]] void enlist(color_queue& q) noexcept {
+    const annotation told = q.told;
+    if (told.empty()) [[likely]] return queue.push(q);
+    told_ns.store(told_ns.load(std::memory_order_relaxed) + told.worth_ns(), std::memory_order_relaxed);
+    told.level() != 0 ? urgent.push(q, told.level()) : queue.push(q);
+  }
+
+  /// Has been taken out of its line.
+  [[gnu::always_inline]] void delist(const color_queue& q) noexcept {
+    const annotation told = q.told;
+    if (told.empty()) [[likely]] return;
+    told_ns.store(told_ns.load(std::memory_order_relaxed) - told.worth_ns(), std::memory_order_relaxed);
   }
 
   /// By the owner. first-posted-first-run: refuses if events wait in the inbox, which may be too many to be sorted under a lock.
@@ -99,12 +135,14 @@ struct alignas(128) home_of {
   [[nodiscard, gnu::always_inline]] color_queue* pop() noexcept {
     if (color_queue* const q = pinned.load(std::memory_order_relaxed); q != nullptr) [[unlikely]] {
       pinned_next = !pinned_next;
-      if (pinned_next || queue.size() == 0) {
+      if (pinned_next || runnable() == 0) {
         pinned.store(nullptr, std::memory_order_relaxed);
         return q;
       }
     }
-    return queue.pop();
+    color_queue* const q = urgent.size() != 0 ? urgent.pick(queue) : queue.pop();
+    if (q != nullptr) delist(*q);
+    return q;
   }
 
   /// By the owner or a thief: color queues that were posted to become runnable, a bounded number of them. Gives a chain of those
@@ -187,7 +225,7 @@ struct alignas(128) home_of {
   /// Takes over what another home was robbed of.
   void receive(std::span<color_queue* const> loot) noexcept {
     lock.enter();
-    for (color_queue* const q : loot) queue.push(*q);
+    for (color_queue* const q : loot) enlist(*q);
     lock.leave();
   }
 
@@ -199,6 +237,7 @@ struct alignas(128) home_of {
     const std::size_t count = queue.take_last(room, [](const color_queue& q) { return q.is_short(); });
     for (std::size_t n = 0; n < count; ++n) {
       color_queue& q = *room[n];
+      delist(q);
       q.state = queue_state::idle;  // in no list
       // last-touch: before the other may run it, and so before the owner changes
       if (q.in.claim_link() == pushed::owes_link) room[owed++] = &q;
@@ -225,11 +264,15 @@ struct alignas(128) home_of {
     if (!lock.try_enter_as_thief()) return outcome;
     outcome.entered = true;
     outcome.strays = take_incoming();
-    outcome.count = queue.take_half(room);
+    if (urgent.size() != 0) outcome.count = urgent.take_half(room);
+    outcome.count += queue.take_half(room.subspan(outcome.count));
     outcome.pinned = pinned.load(std::memory_order_relaxed) != nullptr;
     for (std::size_t n = 0; n < outcome.count; ++n) __builtin_prefetch(room[n], 1);
     // release: the owner's part of the color queue goes over; pairs with take_incoming and append
-    for (std::size_t n = 0; n < outcome.count; ++n) room[n]->owner.store(thief, std::memory_order_release);
+    for (std::size_t n = 0; n < outcome.count; ++n) {
+      delist(*room[n]);
+      room[n]->owner.store(thief, std::memory_order_release);
+    }
     lock.leave_as_thief();
     return outcome;
   }

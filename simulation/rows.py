@@ -30,8 +30,9 @@ LIBASYNC = {("w10", "shared_queue"): 61_420, ("w10", "per_worker:no-stealing,no-
 PAPERS = {"mely_8": ("Mely, tables III to VI, on 8 cores", MELY), "libasync_4": ("libasync-smp, table 2, on 4 processors", LIBASYNC)}
 LARGE = ("large_16", "large_64", "large_128")
 
-# What was measured, on two cores of another processor than the constants: a Xeon.
-MEASURED = ROOT.parent / "bench" / "results" / "2026-11-22-ca81928-w4-w8-w9-w10.json"
+# What was measured on two cores: on the processor that the constants are of, the default scheduler of the day before; and on another one.
+MEASURED = {"EPYC": ROOT.parent / "bench" / "results" / "2026-11-21-f340174.json",
+            "Xeon": ROOT.parent / "bench" / "results" / "2026-11-22-ca81928-w4-w8-w9-w10.json"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,9 +76,9 @@ def measured(file):
     found = {}
     for run in json.loads(file.read_text())["runs"]:
         name, _, scheduler = run["contender"].partition("@")
-        if name == "tartan_strand+no_steal":
+        if name == "tartan_strand+no_steal" and run["question"] in FIGURE:
             scheduler = "default:no-stealing"
-        elif name != "tartan_strand":
+        elif name != "tartan_strand" or run["question"] not in FIGURE:
             continue
         found.setdefault((run["question"], scheduler or "default", run["workers"]), []).append(run[FIGURE[run["question"]]])
     return {key: statistics.median(values) for key, values in found.items()}
@@ -96,15 +97,17 @@ def error(simulated, real):
 
 
 def print_here(found):
-    real = measured(MEASURED)
+    real = {name: measured(file) for name, file in MEASURED.items()}
     for question in QUESTIONS:
-        print(f"\n### {TITLE[question]}, 2 cores\n\n| scheduler | workers | measured | simulated | error |\n|---|---|---|---|---|")
+        shown = {name: rows for name, rows in real.items() if any(key[0] == question for key in rows)}
+        heads = "".join(f" measured, {name} | error |" for name in shown)
+        print(f"\n### {TITLE[question]}, 2 cores\n\n| scheduler | workers | simulated |{heads}\n|---|---|---|" + "---|---|" * len(shown))
         for wanted in here():
             key = (question, wanted.scheduler, wanted.workers)
-            if wanted.question != question:
-                continue
-            simulated = found[("here_2", *key)][FIGURE[question]]
-            print(f"| `{wanted.scheduler}` | {wanted.workers} | {text(real.get(key))} | {text(simulated)} | {error(simulated, real.get(key))} |")
+            if wanted.question == question:
+                simulated = found[("here_2", *key)][FIGURE[question]]
+                cells = "".join(f" {text(rows.get(key))} | {error(simulated, rows.get(key))} |" for rows in shown.values())
+                print(f"| `{wanted.scheduler}` | {wanted.workers} | {text(simulated)} |{cells}")
 
 
 def print_papers(found):

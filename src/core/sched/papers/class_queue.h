@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "core/line_pool.h"
-#include "core/memory.h"
 #include "core/sched/papers/task.h"
 
 namespace tartan::detail {
@@ -79,7 +78,7 @@ class stealing_queue {
     remove(q);
     if (wanted == class_queue::unworthy) return;
     q.interval = wanted;
-    size_.store(size_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    ++size_;
     class_queue*& head = heads_[wanted];
     q.previous_worthy = nullptr;
     q.next_worthy = head;
@@ -91,10 +90,9 @@ class stealing_queue {
     (q.previous_worthy != nullptr ? q.previous_worthy->next_worthy : heads_[q.interval]) = q.next_worthy;
     if (q.next_worthy != nullptr) q.next_worthy->previous_worthy = q.previous_worthy;
     q.interval = class_queue::unworthy;
-    size_.store(size_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    --size_;
   }
-  /// Whether there is any; a hint for who has not got the lock.
-  [[nodiscard]] bool empty() const noexcept { return size_.load(std::memory_order_relaxed) == 0; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   /// The first of the highest list that the predicate likes; null: none.
   template <class Likes>
   [[nodiscard]] class_queue* find(Likes likes) const noexcept {
@@ -113,7 +111,7 @@ class stealing_queue {
   }
 
   std::array<class_queue*, intervals> heads_{};
-  real_memory::atomic<std::uint32_t> size_{0};
+  std::uint32_t size_ = 0;
 };
 
 }  // namespace tartan::detail

@@ -1,5 +1,6 @@
 #include "core/sched/papers/color_queues_policy.h"
 
+#include <algorithm>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -12,7 +13,7 @@ namespace tartan::detail {
 namespace {
 
 constexpr unsigned batch = 10;  // Mely, V.A
-constexpr std::uint64_t unknown_cost_ns = 1'000;
+constexpr std::uint32_t unknown_cost_ns = 1'000;
 /// How long a worker without work looks for some before it sleeps; the papers' spin for ever.
 constexpr std::uint64_t search_ns = 50'000;
 
@@ -72,13 +73,19 @@ color_queues_policy::core& color_queues_policy::lock_owner_of(std::uint32_t numb
 }
 
 /// What a task adds to its queue's cumulative time (Mely, III.B and III.C).
-std::uint64_t color_queues_policy::worth_of(const task& t) const noexcept {
-  const std::uint64_t cost_ns = t.cost_ns != 0 ? t.cost_ns : unknown_cost_ns;
+std::uint32_t color_queues_policy::worth_of(const task& t) const noexcept {
+  const std::uint32_t cost_ns = t.cost_ns != 0 ? t.cost_ns : unknown_cost_ns;
   return penalty_ && t.penalty != 0 ? cost_ns / t.penalty : cost_ns;
 }
 
+/// worthy-may-go: the stealing queue has none that a thief would have to leave: else it would come for that one again and again.
 void color_queues_policy::revalue(core& own, class_queue& q) noexcept {
-  if (time_left_ && !q.on_its_way && &q != own.running) own.worthy.update(q, price_ns());
+  if (time_left_ && !q.on_its_way && &q != own.running && may_leave(q)) own.worthy.update(q, price_ns());
+}
+
+void color_queues_policy::offer(core& own) noexcept {
+  const bool some = own.queues.load(std::memory_order_relaxed) > 1 && (!time_left_ || !own.worthy.empty());
+  if (own.offers.load(std::memory_order_relaxed) != some) own.offers.store(some, std::memory_order_relaxed);
 }
 
 /// linked-once: one that is on its way is appended to, and linked by who brings it.
@@ -92,17 +99,19 @@ void color_queues_policy::insert(core& into, task& t, class_queue*& spare) noexc
   }
   if (q->count == 0 && !q->on_its_way) into.queues.store(into.queues.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   q->append(t);
-  q->time_ns += worth_of(t);
+  q->time_ns += t.cost_ns;
   into.size.store(into.size.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // pairs with any_left
   revalue(into, *q);
+  offer(into);
 }
 
 task* color_queues_policy::take_from(core& own, class_queue& q) noexcept {
   task* const t = q.take();
   if (t == nullptr) return nullptr;
-  q.time_ns -= worth_of(*t);
+  q.time_ns -= t->cost_ns;
   if (q.count == 0) own.queues.store(own.queues.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   own.size.store(own.size.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  offer(own);
   return t;
 }
 
@@ -115,6 +124,7 @@ void color_queues_policy::leave(core& own, class_queue& q) noexcept {
 void color_queues_policy::submit(color where, event& e, worker* from) noexcept {
   line_cache* const lines = lines_of(from);
   task* const t = new_task(memory_, lines, where, e, class_of(where));
+  t->cost_ns = worth_of(*t);
   class_queue* spare = nullptr;
   core* owner = &lock_owner_of(t->color_class);
   if (queue_[t->color_class] == nullptr) {  // memory is not asked for under a lock
@@ -134,12 +144,6 @@ void color_queues_policy::tell(unsigned owner, worker* from) noexcept {
   if (stealing_ && may_be_worth_a_visit(owner)) life_.wake_any(from);
 }
 
-/// Asked without the lock: thieves that lock their victims in vain keep them from their work.
-bool color_queues_policy::may_be_worth_a_visit(unsigned victim) const noexcept {
-  const core& seen = cores_[victim];
-  return seen.queues.load(std::memory_order_relaxed) > 1 && (!time_left_ || !seen.worthy.empty());
-}
-
 /// Only between events of it.
 void color_queues_policy::move_class_of(color where, unsigned worker_index) noexcept {
   const std::uint32_t moved = class_of(where);
@@ -156,6 +160,7 @@ void color_queues_policy::begin_batch(core& own, worker& w) noexcept {
   }
   own.running = own.colors.front();
   if (own.running != nullptr) own.worthy.remove(*own.running);
+  offer(own);
 }
 
 /// One task of the running color queue. False: there is none.
@@ -166,7 +171,7 @@ bool color_queues_policy::run_next(worker& w, core& own) {
     const std::lock_guard hold{own.lock};
     t = take_from(own, *own.running);
     if (t == nullptr) return false;
-    more = stealing_ && own.queues.load(std::memory_order_relaxed) > (own.running->count != 0 ? 1u : 0u) && (!time_left_ || !own.worthy.empty());
+    more = stealing_ && own.offers.load(std::memory_order_relaxed);
   }
   life_.found_work(w);
   if (more && life_.sleepers().view().sleeping() != 0) life_.wake_any(&w);
@@ -195,6 +200,7 @@ void color_queues_policy::end_batch(core& own, line_cache* lines) noexcept {
     if (q.count != 0) {
       own.colors.push_back(q);
       revalue(own, q);
+      offer(own);
     } else {
       queue_[q.number] = nullptr;
       done = &q;
@@ -267,7 +273,7 @@ bool color_queues_policy::steal(worker& w) noexcept {
 
 /// time-left: the first of the longest that are worth it; else the first that does not run and has less than half of the tasks.
 class_queue* color_queues_policy::worth_taking(const core& victim) const noexcept {
-  const auto movable = [&](const class_queue& q) { return &q != victim.running && !(pinned_ && q.number == 0); };
+  const auto movable = [&](const class_queue& q) { return &q != victim.running && may_leave(q); };
   if (time_left_) return victim.worthy.find(movable);
   const std::size_t all = victim.size.load(std::memory_order_relaxed);
   for (class_queue* q = victim.colors.front(); q != nullptr; q = q->next) {
@@ -295,6 +301,7 @@ bool color_queues_policy::steal_from(worker& w, unsigned victim_index) noexcept 
     tasks = q->count;
     victim.size.store(victim.size.load(std::memory_order_relaxed) - tasks, std::memory_order_relaxed);
     victim.queues.store(victim.queues.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    offer(victim);
     map_[q->number].store(static_cast<std::uint8_t>(w.index), std::memory_order_release);  // pairs with owner_of
   }
   if (between_) between_();
@@ -305,6 +312,7 @@ bool color_queues_policy::steal_from(worker& w, unsigned victim_index) noexcept 
     own.size.store(own.size.load(std::memory_order_relaxed) + tasks, std::memory_order_release);  // pairs with any_left
     own.queues.store(own.queues.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     revalue(own, *q);
+    offer(own);
   }
   learn_price(real_now_ns() - begin);
   w.steals.add();
@@ -312,10 +320,11 @@ bool color_queues_policy::steal_from(worker& w, unsigned victim_index) noexcept 
   return true;
 }
 
-/// The average of the last eight or so: Mely monitors it.
+/// The average of the last eight or so: Mely monitors it. price-comes-down: a steal counts as twice the price at most. A thief that loses
+/// its CPU between the two locks would else make the price so high that nothing is worth it, and then nobody steals and learns.
 void color_queues_policy::learn_price(std::uint64_t took_ns) noexcept {
   const std::uint64_t old = price_ns();
-  price_ns_.store(old - old / 8 + took_ns / 8, std::memory_order_relaxed);
+  price_ns_.store(old - old / 8 + std::min(took_ns, 2 * old) / 8, std::memory_order_relaxed);
 }
 
 /// What came while nobody ran has woken nobody.

@@ -50,7 +50,9 @@ class color_queues_policy : public paper_policy<color_queues_policy> {
   std::size_t drop_all() noexcept;
 
  private:
-  friend struct color_queues_probe;  // a test's
+  template <class>
+  friend struct policy_probe;  // tests', as the next
+  friend struct color_queues_probe;
 
   static constexpr std::uint32_t class_count = 65'536;
 
@@ -63,6 +65,9 @@ class color_queues_policy : public paper_policy<color_queues_policy> {
     real_memory::atomic<std::size_t> size{0};     ///< tasks; release by insert, pairs with any_left
     real_memory::atomic<std::size_t> queues{0};   ///< color queues with tasks
     std::vector<unsigned> victims;                ///< in the order in which its worker visits them
+    /// Whether a thief may find something, as far as can be told without the lock. Thieves ask for it all the time: it has a cache line
+    /// of its own and is written only when it changes, for the lines above are the owner's at each event.
+    alignas(128) real_memory::atomic<bool> offers{false};
   };
 
   [[nodiscard]] unsigned owner_of(std::uint32_t number) const noexcept {
@@ -70,14 +75,17 @@ class color_queues_policy : public paper_policy<color_queues_policy> {
   }
   [[nodiscard]] std::uint32_t class_of(color where) noexcept;
   [[nodiscard]] core& lock_owner_of(std::uint32_t number) noexcept;
-  [[nodiscard]] std::uint64_t worth_of(const task& t) const noexcept;
+  [[nodiscard]] std::uint32_t worth_of(const task& t) const noexcept;
   void tell(unsigned owner, worker* from) noexcept;
-  [[nodiscard]] bool may_be_worth_a_visit(unsigned victim) const noexcept;
+  [[nodiscard]] bool may_leave(const class_queue& q) const noexcept { return !(pinned_ && q.number == 0); }
+  /// Asked without the lock: thieves that lock their victims in vain keep them from their work.
+  [[nodiscard]] bool may_be_worth_a_visit(unsigned victim) const noexcept { return cores_[victim].offers.load(std::memory_order_relaxed); }
 
   // With the core's lock held.
   void insert(core& into, task& t, class_queue*& spare) noexcept;
   [[nodiscard]] task* take_from(core& own, class_queue& q) noexcept;
   void revalue(core& own, class_queue& q) noexcept;
+  void offer(core& own) noexcept;
   void leave(core& own, class_queue& q) noexcept;
   [[nodiscard]] class_queue* worth_taking(const core& victim) const noexcept;
   void begin_batch(core& own, worker& w) noexcept;

@@ -11,29 +11,9 @@
 #include <utility>
 
 #include "core/runtime_state.h"
-#include "core/sched/papers/color_queues_policy.h"
-#include "core/sched/papers/per_worker_policy.h"
-#include "core/sched/scheduled.h"
+#include "core/sched/papers/policy_probes.h"
 
 namespace tartan {
-namespace detail {
-
-/// Steals for any worker, on the calling thread.
-struct per_worker_probe {
-  using policy = per_worker_policy;
-  static bool steal(policy& p, worker& thief, unsigned victim) { return p.steal_from(thief, victim); }
-  static void between(policy& p, std::function<void()> f) { p.between_ = std::move(f); }
-  static unsigned owner(const policy& p, std::uint32_t number) { return p.owner_of(number); }
-};
-struct color_queues_probe {
-  using policy = color_queues_policy;
-  static bool steal(policy& p, worker& thief, unsigned victim) { return p.steal_from(thief, victim); }
-  static void between(policy& p, std::function<void()> f) { p.between_ = std::move(f); }
-  static unsigned owner(const policy& p, std::uint32_t number) { return p.owner_of(number); }
-};
-
-}  // namespace detail
-
 namespace {
 
 using namespace std::chrono_literals;
@@ -51,8 +31,7 @@ class a_color_on_its_way : public testing::Test {
     made.workers = workers;
     return made;
   }
-  static policy& policy_of(runtime& rt) { return dynamic_cast<detail::scheduled<policy>&>(rt.state().policy()).inner(); }
-  bool steal(unsigned thief, unsigned victim) { return Probe::steal(policy_of(rt), rt.state().life().at(thief), victim); }
+  bool steal(unsigned thief, unsigned victim) { return Probe::steal_from(Probe::of(rt), rt.state().life().at(thief), victim); }
 
   void post_moved(char name) {
     rt.post(color{moved}, with_hints({.cost = 1ms}, [this, name] { seen += name; }));
@@ -75,10 +54,10 @@ TYPED_TEST(a_color_on_its_way, keeps_what_was_posted_before_it_left_in_front) {
   this->post_moved('a');
   this->post_moved('b');
   this->post_others(0);
-  TypeParam::between(this->policy_of(this->rt), [this] { this->post_moved('c'); });
+  TypeParam::between(TypeParam::of(this->rt), [this] { this->post_moved('c'); });
   ASSERT_TRUE(this->steal(1, 0));
-  EXPECT_EQ(TypeParam::owner(this->policy_of(this->rt), this->moved), 1u);
-  TypeParam::between(this->policy_of(this->rt), {});
+  EXPECT_EQ(TypeParam::owner(TypeParam::of(this->rt), this->moved), 1u);
+  TypeParam::between(TypeParam::of(this->rt), {});
   this->rt.run_until_idle();
   EXPECT_EQ(this->seen, "abc");
 }
@@ -87,16 +66,16 @@ TYPED_TEST(a_color_on_its_way, is_not_stolen_from_where_it_has_not_arrived) {
   this->post_moved('a');
   this->post_moved('b');
   this->post_others(0);
-  TypeParam::between(this->policy_of(this->rt), [this, inside = false]() mutable {
+  TypeParam::between(TypeParam::of(this->rt), [this, inside = false]() mutable {
     if (std::exchange(inside, true)) return;  // the second thief's
     this->post_moved('c');
     this->post_others(1);
     static_cast<void>(this->steal(2, 1));
-    EXPECT_EQ(TypeParam::owner(this->policy_of(this->rt), this->moved), 1u);
+    EXPECT_EQ(TypeParam::owner(TypeParam::of(this->rt), this->moved), 1u);
   });
   ASSERT_TRUE(this->steal(1, 0));
-  EXPECT_EQ(TypeParam::owner(this->policy_of(this->rt), this->moved), 1u);
-  TypeParam::between(this->policy_of(this->rt), {});
+  EXPECT_EQ(TypeParam::owner(TypeParam::of(this->rt), this->moved), 1u);
+  TypeParam::between(TypeParam::of(this->rt), {});
   this->rt.run_until_idle();
   EXPECT_EQ(this->seen, "abc");
 }

@@ -46,7 +46,8 @@ class per_worker_policy : public paper_policy<per_worker_policy> {
   std::size_t drop_all() noexcept;
 
  private:
-  friend struct per_worker_probe;  // a test's
+  template <class>
+  friend struct policy_probe;  // tests'
 
   static constexpr std::uint32_t class_count = 1024;
   static constexpr std::uint32_t no_class = ~std::uint32_t{0};

@@ -19,7 +19,7 @@ namespace tartan::detail {
 /// Guarded by the lock of the queue that it belongs to. Source: libasync-mp, section 3.2; Mely, II.A.
 class select_task {
  public:
-  select_task() noexcept { own_.what = nullptr; }
+  select_task() noexcept { own_.what = nullptr; }  // and costs nothing: no thief comes for it alone
   select_task(const select_task&) = delete;
   select_task& operator=(const select_task&) = delete;
 

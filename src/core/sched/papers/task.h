@@ -18,7 +18,7 @@ struct task {
   event* what;               ///< null: the select task
   std::uint64_t color_value;
   std::uint32_t color_class; ///< what the policy's tables go by
-  std::uint32_t cost_ns;     ///< 0: not told
+  std::uint32_t cost_ns;     ///< 0: not told. color_queues: what it adds to its queue's time
   std::uint16_t penalty;
   std::uint8_t priority;
   bool right;                ///< in the part for I/O events

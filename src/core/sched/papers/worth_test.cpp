@@ -1,0 +1,112 @@
+// What color_queues thinks worth a steal; and that for nothing else anybody is woken or any victim locked, for that keeps it from its work.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <tartan/core/hints.h>
+#include <tartan/core/post.h>
+#include <tartan/core/runtime.h>
+
+#include "core/runtime_state.h"
+#include "core/sched/papers/policy_probes.h"
+#include "tests/workers.h"
+
+namespace tartan {
+namespace {
+
+using namespace std::chrono_literals;
+using probe = detail::color_queues_probe;
+
+class worth_a_steal : public test::leaves_nothing {
+ protected:
+  static options with(std::string scheduler) {
+    options made;
+    made.scheduler = std::move(scheduler);
+    made.workers = 2;
+    made.pin_default_color = true;
+    made.stall_after = 0ns;
+    return made;
+  }
+  static void post_at_first(runtime& rt, unsigned n, std::chrono::nanoseconds cost) { rt.post(color{2 * n}, with_hints({.cost = cost}, [] {})); }
+  static bool is_worth_a_visit(runtime& rt) { return probe::is_worth_a_visit(probe::of(rt), 0); }
+  /// By worker 1, from worker 0, who may be visited but not for long: its lock is held.
+  static bool steal_past_lock(runtime& rt) {
+    const std::lock_guard hold{probe::lock_of(probe::of(rt), 0)};
+    return probe::steal(probe::of(rt), rt.state().life().at(1));
+  }
+};
+
+TEST_F(worth_a_steal, is_a_color_whose_time_is_more_than_the_price_beside_another) {
+  runtime rt{with("color_queues:time-left")};
+  for (unsigned n = 1; n < 4; ++n) post_at_first(rt, n, 1ns);
+  EXPECT_FALSE(is_worth_a_visit(rt));
+  EXPECT_FALSE(steal_past_lock(rt));
+  post_at_first(rt, 4, 1ms);
+  EXPECT_TRUE(is_worth_a_visit(rt));
+}
+
+TEST_F(worth_a_steal, is_without_heuristics_any_of_two_colors) {
+  runtime rt{with("color_queues:base")};
+  post_at_first(rt, 1, 1ms);
+  EXPECT_FALSE(is_worth_a_visit(rt));
+  EXPECT_FALSE(steal_past_lock(rt));
+  post_at_first(rt, 2, 1ns);
+  EXPECT_TRUE(is_worth_a_visit(rt));
+}
+
+TEST_F(worth_a_steal, is_nothing_that_may_not_leave) {
+  runtime rt{with("color_queues:time-left")};
+  for (unsigned n = 1; n < 4; ++n) post_at_first(rt, n, 1ns);
+  rt.post(color{}, with_hints({.cost = 1ms}, [] {}));  // pinned
+  EXPECT_FALSE(is_worth_a_visit(rt));
+}
+
+TEST_F(worth_a_steal, is_not_the_event_that_polls) {
+  options settings = with("color_queues:time-left");
+  settings.pin_default_color = false;
+  runtime rt{settings};
+  for (int n = 0; n < 100; ++n) probe::learn_price(probe::of(rt), 100);
+  bool polls = false;
+  bool worth = false;
+  rt.post(color{2}, with_hints({.cost = 1ns}, [&] {
+    polls = probe::has_color_queue(probe::of(rt), 0);
+    worth = is_worth_a_visit(rt);
+  }));
+  post_at_first(rt, 2, 1ns);
+  rt.run_until_idle();
+  EXPECT_TRUE(polls);
+  EXPECT_FALSE(worth);
+}
+
+TEST_F(worth_a_steal, and_nothing_else_wakes_a_sleeper) {
+  for (const bool worth : {false, true}) {
+    runtime rt{with("color_queues:time-left")};
+    std::uint64_t before = 0;
+    rt.post(color{}, [&] {
+      test::spin_until([&] { return rt.state().life().sleepers().is_asleep(1); });
+      before = rt.counters().wakes;
+      for (int twice = 0; twice < 2; ++twice) {
+        for (unsigned n = 1; n < 4; ++n) post_at_first(rt, n, worth ? 1ms : 1ns);
+      }
+    });
+    rt.run_until_idle();
+    EXPECT_EQ(rt.counters().wakes != before, worth);
+  }
+}
+
+/// Else one thief that loses its CPU on its way would end all stealing.
+TEST_F(worth_a_steal, costs_little_more_after_one_that_took_long) {
+  runtime rt{with("color_queues:time-left")};
+  const std::uint64_t before = probe::price_ns(probe::of(rt));
+  probe::learn_price(probe::of(rt), 1'000'000'000);
+  EXPECT_LE(probe::price_ns(probe::of(rt)), before + before / 4);
+  for (int n = 0; n < 1000; ++n) probe::learn_price(probe::of(rt), 10 * before);
+  EXPECT_GT(probe::price_ns(probe::of(rt)), 9 * before);
+  for (int n = 0; n < 1000; ++n) probe::learn_price(probe::of(rt), 0);
+  EXPECT_LT(probe::price_ns(probe::of(rt)), 10u);
+}
+
+}  // namespace
+}  // namespace tartan

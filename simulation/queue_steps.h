@@ -21,15 +21,14 @@ class queue_steps {
     for (class_queue& q : queues_) {
       auto* const t = static_cast<task*>(lines_.allocate(cache_));
       t->color_value = 1;
+      t->cost_ns = 5'000;
       q.append(*t);
-      q.time_ns += 5'000;
       core_.push_back(q);
       worthy_.update(q, 2'000);
     }
     while (class_queue* const q = core_.front()) {
       worthy_.remove(*q);
       task* const t = q->take();
-      q->time_ns -= 5'000;
       core_.remove(*q);
       lines_.release(cache_, t);
     }

@@ -6,112 +6,144 @@
 #include <cstdint>
 
 #include "core/line_pool.h"
+#include "core/memory.h"
 #include "core/sched/papers/task.h"
 
 namespace tartan::detail {
 
+/// Which of a core's lists of those that are worth a steal a color queue is in, if it is in none.
+inline constexpr std::uint8_t unworthy = 0xff;
+
 /// The pending tasks of one class of colors. Guarded by the lock of the core whose the class is.
-struct class_queue {
-  /// Which of a core's lists of those that are worth a steal it is in.
-  static constexpr std::uint8_t unworthy = 0xff;
+template <class Memory, class Task>
+struct class_queue_of {
+  template <class T>
+  using plain = typename Memory::template plain<T>;
 
-  task* head = nullptr;
-  task* tail = nullptr;
-  class_queue* previous = nullptr;         ///< in the core queue
-  class_queue* next = nullptr;
-  class_queue* previous_worthy = nullptr;  ///< in the stealing queue
-  class_queue* next_worthy = nullptr;
-  std::uint64_t time_ns = 0;               ///< cumulative: of all its tasks
-  std::uint32_t count = 0;
-  std::uint16_t number = 0;                ///< the class
-  std::uint8_t interval = unworthy;
-  bool on_its_way = false;                 ///< from one core to another, and linked in neither
+  plain<Task*> head;
+  plain<Task*> tail;
+  plain<class_queue_of*> previous;         ///< in the core queue
+  plain<class_queue_of*> next;
+  plain<class_queue_of*> previous_worthy;  ///< in the stealing queue
+  plain<class_queue_of*> next_worthy;
+  plain<std::uint64_t> time_ns;            ///< cumulative: of all its tasks
+  plain<std::uint32_t> count;
+  plain<std::uint16_t> number;             ///< the class
+  plain<std::uint8_t> interval{unworthy};
+  plain<bool> on_its_way;                  ///< from one core to another, and linked in neither
 
-  void append(task& t) noexcept {
+  void append(Task& t) noexcept {
     t.next = nullptr;
-    (tail != nullptr ? tail->next : head) = &t;
+    if (Task* const last = tail; last != nullptr) {
+      last->next = &t;
+    } else {
+      head = &t;
+    }
     tail = &t;
-    ++count;
+    count = count + 1;
+    time_ns = time_ns + t.cost_ns;
   }
-  [[nodiscard]] task* take() noexcept {
-    task* const t = head;
+  /// The oldest, or null.
+  [[nodiscard]] Task* take() noexcept {
+    Task* const t = head;
     if (t == nullptr) return nullptr;
-    head = t->next;
+    head = static_cast<Task*>(t->next);
     if (head == nullptr) tail = nullptr;
-    --count;
+    count = count - 1;
+    time_ns = time_ns - t->cost_ns;
     return t;
   }
 };
+using class_queue = class_queue_of<real_memory, task>;
 static_assert(sizeof(class_queue) == line_pool::line_bytes);
 
 /// Doubly linked, so that one in the middle can be stolen: Mely's core queue.
-class core_list {
+template <class Memory, class Queue>
+class core_list_of {
  public:
-  [[nodiscard]] class_queue* front() const noexcept { return head_; }
-  void push_back(class_queue& q) noexcept {
+  [[nodiscard]] Queue* front() const noexcept { return head_; }
+  void push_back(Queue& q) noexcept {
+    Queue* const last = tail_;
     q.next = nullptr;
-    q.previous = tail_;
-    (tail_ != nullptr ? tail_->next : head_) = &q;
+    q.previous = last;
+    if (last != nullptr) {
+      last->next = &q;
+    } else {
+      head_ = &q;
+    }
     tail_ = &q;
   }
-  void remove(class_queue& q) noexcept {
-    (q.previous != nullptr ? q.previous->next : head_) = q.next;
-    (q.next != nullptr ? q.next->previous : tail_) = q.previous;
+  void remove(Queue& q) noexcept {
+    Queue* const next = q.next;
+    Queue* const previous = q.previous;
+    if (previous != nullptr) {
+      previous->next = next;
+    } else {
+      head_ = next;
+    }
+    if (next != nullptr) {
+      next->previous = previous;
+    } else {
+      tail_ = previous;
+    }
   }
 
  private:
-  class_queue* head_ = nullptr;
-  class_queue* tail_ = nullptr;
+  typename Memory::template plain<Queue*> head_;
+  typename Memory::template plain<Queue*> tail_;
 };
+using core_list = core_list_of<real_memory, class_queue>;
 
 /// Mely's stealing queue: those that are worth a steal, in three unordered lists by their cumulative time.
 ///
 /// Source: Mely, IV.B. The paper gives no bounds; here: up to 4 prices of a steal, up to 16, and more.
-class stealing_queue {
+template <class Memory, class Queue>
+class stealing_queue_of {
  public:
   static constexpr std::size_t intervals = 3;
 
   /// Its cumulative time has changed. Cost: two comparisons where the list stays the same.
-  void update(class_queue& q, std::uint64_t price_ns) noexcept {
+  void update(Queue& q, std::uint64_t price_ns) noexcept {
     const std::uint8_t wanted = interval_of(q.time_ns, price_ns);
     if (wanted == q.interval) return;
     remove(q);
-    if (wanted == class_queue::unworthy) return;
+    if (wanted == unworthy) return;
+    Queue* const first = heads_[wanted];
     q.interval = wanted;
-    ++size_;
-    class_queue*& head = heads_[wanted];
     q.previous_worthy = nullptr;
-    q.next_worthy = head;
-    if (head != nullptr) head->previous_worthy = &q;
-    head = &q;
+    q.next_worthy = first;
+    if (first != nullptr) first->previous_worthy = &q;
+    heads_[wanted] = &q;
   }
-  void remove(class_queue& q) noexcept {
-    if (q.interval == class_queue::unworthy) return;
-    (q.previous_worthy != nullptr ? q.previous_worthy->next_worthy : heads_[q.interval]) = q.next_worthy;
-    if (q.next_worthy != nullptr) q.next_worthy->previous_worthy = q.previous_worthy;
-    q.interval = class_queue::unworthy;
-    --size_;
+  void remove(Queue& q) noexcept {
+    const std::uint8_t interval = q.interval;
+    if (interval == unworthy) return;
+    Queue* const next = q.next_worthy;
+    Queue* const previous = q.previous_worthy;
+    if (previous != nullptr) {
+      previous->next_worthy = next;
+    } else {
+      heads_[interval] = next;
+    }
+    if (next != nullptr) next->previous_worthy = previous;
+    q.interval = unworthy;
   }
-  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-  /// The first of the highest list that the predicate likes; null: none.
-  template <class Likes>
-  [[nodiscard]] class_queue* find(Likes likes) const noexcept {
+  /// The first of the highest list; null: none.
+  [[nodiscard]] Queue* front() const noexcept {
     for (std::size_t n = intervals; n-- != 0;) {
-      for (class_queue* q = heads_[n]; q != nullptr; q = q->next_worthy) {
-        if (likes(*q)) return q;
-      }
+      if (heads_[n] != nullptr) return heads_[n];
     }
     return nullptr;
   }
 
  private:
   [[nodiscard]] static std::uint8_t interval_of(std::uint64_t time_ns, std::uint64_t price_ns) noexcept {
-    if (time_ns <= price_ns) return class_queue::unworthy;
+    if (time_ns <= price_ns) return unworthy;
     return time_ns <= 4 * price_ns ? 0 : time_ns <= 16 * price_ns ? 1 : 2;
   }
 
-  std::array<class_queue*, intervals> heads_{};
-  std::uint32_t size_ = 0;
+  std::array<typename Memory::template plain<Queue*>, intervals> heads_;
 };
+using stealing_queue = stealing_queue_of<real_memory, class_queue>;
 
 }  // namespace tartan::detail

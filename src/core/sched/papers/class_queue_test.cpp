@@ -13,7 +13,6 @@ namespace tartan::detail {
 namespace {
 
 constexpr std::uint64_t price = 1000;
-constexpr auto anyone = [](const class_queue&) { return true; };
 
 TEST(core_list, can_be_left_from_the_middle) {
   std::array<class_queue, 3> all;
@@ -33,16 +32,16 @@ TEST(stealing_queue, has_only_what_is_worth_more_than_a_steal) {
   stealing_queue worthy;
   q.time_ns = price;
   worthy.update(q, price);
-  EXPECT_EQ(worthy.find(anyone), nullptr);
+  EXPECT_EQ(worthy.front(), nullptr);
   q.time_ns = price + 1;
   worthy.update(q, price);
-  EXPECT_EQ(worthy.find(anyone), &q);
+  EXPECT_EQ(worthy.front(), &q);
   q.time_ns = 0;
   worthy.update(q, price);
-  EXPECT_EQ(worthy.find(anyone), nullptr);
+  EXPECT_EQ(worthy.front(), nullptr);
 }
 
-TEST(stealing_queue, gives_the_longest_interval_first_and_whom_the_thief_may_have) {
+TEST(stealing_queue, gives_the_longest_interval_first) {
   std::array<class_queue, 3> all;
   stealing_queue worthy;
   const std::array<std::uint64_t, 3> times{2 * price, 5 * price, 17 * price};
@@ -50,11 +49,11 @@ TEST(stealing_queue, gives_the_longest_interval_first_and_whom_the_thief_may_hav
     all[n].time_ns = times[n];
     worthy.update(all[n], price);
   }
-  EXPECT_EQ(worthy.find(anyone), &all[2]);
-  EXPECT_EQ(worthy.find([&](const class_queue& q) { return &q != &all[2]; }), &all[1]);
+  EXPECT_EQ(worthy.front(), &all[2]);
   worthy.remove(all[2]);
+  EXPECT_EQ(worthy.front(), &all[1]);
   worthy.remove(all[1]);
-  EXPECT_EQ(worthy.find(anyone), &all[0]);
+  EXPECT_EQ(worthy.front(), &all[0]);
 }
 
 /// Whatever changes: it finds somebody of the highest interval that there is.
@@ -69,7 +68,7 @@ TEST(stealing_queue, follows_each_change) {
     worthy.update(changed, price);
     int highest = -1;
     for (const class_queue& each : all) highest = std::max(highest, interval(each));
-    const class_queue* const found = worthy.find(anyone);
+    const class_queue* const found = worthy.front();
     ASSERT_EQ(found != nullptr ? interval(*found) : -1, highest);
   }
 }

@@ -16,14 +16,12 @@
 #include "core/runtime_state.h"
 #include "core/sched/no_queue_memory.h"
 #include "core/sched/papers/scheduler_choice.h"
+#include "core/sched/papers/select_task.h"
 #include "core/sched/papers/task.h"
 #include "core/sched/policy.h"
 #include "core/worker.h"
 
 namespace tartan::detail {
-
-/// A color that no event has.
-inline constexpr std::uint64_t no_color = ~std::uint64_t{1};
 
 /// Base of a policy P, which has
 ///   submit(color, event&, worker*)   and   move_class_of(color, worker): where that color's next event shall run, if it has none.
@@ -125,6 +123,19 @@ class paper_policy {
     } catch (const std::bad_alloc&) {
       no_queue_memory(where, e);
     }
+  }
+
+  /// What was queued, in a drop. Gives how many it counts. No lock is held: what is destroyed may post.
+  std::size_t drop(task& t, task_memory& from, select_task& polls) noexcept {
+    if (t.what == nullptr) {
+      polls.looked(false);
+      return 0;
+    }
+    event& e = *t.what;
+    from.free(&t, nullptr);
+    const std::size_t counts = e.ops->counted ? 1 : 0;
+    discard_event(rt_, e);
+    return counts;
   }
 
   /// After an event was queued: whether that is all, because nobody sleeps or the runtime is paused.

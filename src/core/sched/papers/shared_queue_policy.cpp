@@ -170,21 +170,14 @@ std::size_t shared_queue_policy::waiting(unsigned worker_index) const noexcept {
 std::size_t shared_queue_policy::drop_all() noexcept {
   std::size_t dropped = 0;
   for (;;) {
-    event* e = nullptr;
+    task* t = nullptr;
     {
       const std::lock_guard hold{lock_};
-      task* const t = queue_.front();
+      t = queue_.front();
       if (t == nullptr) return dropped;
       take(*t);
-      if (t->what == nullptr) {
-        select_.looked(false);
-        continue;
-      }
-      e = t->what;
-      memory_.free(t, nullptr);
     }
-    dropped += e->ops->counted ? 1 : 0;
-    discard_event(rt_, *e);
+    dropped += drop(*t, memory_, select_);
   }
 }
 

@@ -11,6 +11,9 @@
 
 namespace tartan::detail {
 
+/// A color that no event has.
+inline constexpr std::uint64_t no_color = ~std::uint64_t{1};
+
 /// An event in a queue, or, without one, the event that polls (select_task.h). Guarded by the queue's lock.
 struct task {
   task* next;

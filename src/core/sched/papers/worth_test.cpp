@@ -17,7 +17,7 @@ namespace tartan {
 namespace {
 
 using namespace std::chrono_literals;
-using probe = detail::color_queues_probe;
+using probe = detail::policy_probe<detail::color_queues_policy>;
 
 class worth_a_steal : public test::leaves_nothing {
  protected:
@@ -30,11 +30,11 @@ class worth_a_steal : public test::leaves_nothing {
     return made;
   }
   static void post_at_first(runtime& rt, unsigned n, std::chrono::nanoseconds cost) { rt.post(color{2 * n}, with_hints({.cost = cost}, [] {})); }
-  static bool is_worth_a_visit(runtime& rt) { return probe::is_worth_a_visit(probe::of(rt), 0); }
+  static bool is_worth_a_visit(runtime& rt) { return probe::homes_of(rt).may_be_worth_a_visit(0); }
   /// By worker 1, from worker 0, who may be visited but not for long: its lock is held.
   static bool steal_past_lock(runtime& rt) {
-    const std::lock_guard hold{probe::lock_of(probe::of(rt), 0)};
-    return probe::steal(probe::of(rt), rt.state().life().at(1));
+    const std::lock_guard hold{probe::homes_of(rt).at(0).lock};
+    return probe::steal(rt, 1);
   }
 };
 
@@ -67,11 +67,11 @@ TEST_F(worth_a_steal, is_not_the_event_that_polls) {
   options settings = with("color_queues:time-left");
   settings.pin_default_color = false;
   runtime rt{settings};
-  for (int n = 0; n < 100; ++n) probe::learn_price(probe::of(rt), 100);
+  for (int n = 0; n < 100; ++n) probe::homes_of(rt).learn_price(100);
   bool polls = false;
   bool worth = false;
   rt.post(color{2}, with_hints({.cost = 1ns}, [&] {
-    polls = probe::has_color_queue(probe::of(rt), 0);
+    polls = probe::homes_of(rt).has_tasks(0);
     worth = is_worth_a_visit(rt);
   }));
   post_at_first(rt, 2, 1ns);
@@ -99,13 +99,13 @@ TEST_F(worth_a_steal, and_nothing_else_wakes_a_sleeper) {
 /// Else one thief that loses its CPU on its way would end all stealing.
 TEST_F(worth_a_steal, costs_little_more_after_one_that_took_long) {
   runtime rt{with("color_queues:time-left")};
-  const std::uint64_t before = probe::price_ns(probe::of(rt));
-  probe::learn_price(probe::of(rt), 1'000'000'000);
-  EXPECT_LE(probe::price_ns(probe::of(rt)), before + before / 4);
-  for (int n = 0; n < 1000; ++n) probe::learn_price(probe::of(rt), 10 * before);
-  EXPECT_GT(probe::price_ns(probe::of(rt)), 9 * before);
-  for (int n = 0; n < 1000; ++n) probe::learn_price(probe::of(rt), 0);
-  EXPECT_LT(probe::price_ns(probe::of(rt)), 10u);
+  const std::uint64_t before = probe::homes_of(rt).price_ns();
+  probe::homes_of(rt).learn_price(1'000'000'000);
+  EXPECT_LE(probe::homes_of(rt).price_ns(), before + before / 4);
+  for (int n = 0; n < 1000; ++n) probe::homes_of(rt).learn_price(10 * before);
+  EXPECT_GT(probe::homes_of(rt).price_ns(), 9 * before);
+  for (int n = 0; n < 1000; ++n) probe::homes_of(rt).learn_price(0);
+  EXPECT_LT(probe::homes_of(rt).price_ns(), 10u);
 }
 
 }  // namespace

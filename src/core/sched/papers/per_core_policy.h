@@ -1,0 +1,152 @@
+#pragma once
+/// What per_worker and color_queues have in common: a queue for each worker, a map that says whose a color is, and thieves.
+
+#include <cstddef>
+#include <cstdint>
+#include <tartan/core/color.h>
+#include <utility>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/sched/papers/paper_policy.h"
+#include "core/sched/papers/select_task.h"
+
+namespace tartan::detail {
+
+/// Base of a policy P, which has
+///   steal_from(worker&, unsigned victim)   and   drop_one(unsigned worker): a task that was queued there, or null.
+///
+/// Homes: two_part_homes or color_homes. Source: libasync-smp, section 3; Mely, II.B.
+template <class P, class Homes>
+class per_core_policy : public paper_policy<P> {
+ public:
+  void move_class_of(color where, unsigned worker_index) noexcept { homes_.give(class_of(where), worker_index); }
+
+  bool search(worker& w) {
+    summon_owners(w);
+    const std::uint64_t begin = real_now_ns();
+    for (;;) {
+      if (life_.leaving(w) || (life_.hurried(w) ? life_.look(w) : life_.look_at_timers())) return true;
+      if (homes_.size_seen(w.index) != 0 || (stealing_ && steal(w))) return true;
+      // Who would block for readiness does so at once, if nobody is left who could make work.
+      const bool last = life_.sleepers().view().sleeping() + 1 == workers_;
+      if (last || life_.hurried(w) || real_now_ns() - begin >= search_ns) return false;
+      for (int n = 0; n < 16; ++n) real_memory::relax();
+    }
+  }
+  void cover(worker& w) noexcept {
+    summon_owners(w);
+    if (is_any_worth_a_visit()) life_.wake_any(&w);
+  }
+  [[nodiscard]] work_seen sources(const worker& w) noexcept {
+    if (homes_.size_seen(w.index) != 0) return work_seen::found;
+    summon_owners(w);
+    return is_any_worth_a_visit() ? work_seen::declined : work_seen::none;
+  }
+  [[nodiscard]] bool polls_at_rest(const worker& w) const noexcept { return homes_.owner_of(0) == w.index; }
+  [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept { return homes_.waiting(worker_index); }
+  [[nodiscard]] bool any_left() noexcept {
+    std::size_t tasks = 0;
+    for (unsigned n = 0; n < workers_; ++n) tasks += homes_.size_seen(n);
+    return tasks > (select_.is_polling() ? 1u : 0u);
+  }
+  std::size_t drop_all() noexcept {
+    std::size_t dropped = 0;
+    for (bool again = true; std::exchange(again, false);) {  // what is destroyed may post
+      for (unsigned n = 0; n < workers_; ++n) {
+        while (task* const t = self().drop_one(n)) {
+          again = true;
+          dropped += this->drop(*t, memory_, select_);
+        }
+      }
+    }
+    return dropped;
+  }
+
+ protected:
+  using base = paper_policy<P>;
+  using base::life_;
+  using base::workers_;
+
+  template <class... Rules>
+  per_core_policy(runtime_state& rt, const scheduler_choice& choice, Rules... rules)
+      : base{rt}, stealing_{choice.stealing && rt.workers() > 1}, memory_{&rt, choice.free_lists}, homes_{rt.workers(), rules...} {}
+
+  /// An unordered event gets the next class: there it may wait for others, but never for the default color.
+  [[nodiscard]] std::uint32_t class_of(color where) noexcept {
+    if (where != color::unordered) return static_cast<std::uint32_t>(where.value() % Homes::class_count);
+    return 1 + last_unordered_.fetch_add(1, std::memory_order_relaxed) % (Homes::class_count - 1);
+  }
+
+  /// A task was queued there by this thread.
+  void tell(unsigned owner, worker* from) noexcept {
+    if (this->is_told(from)) return;
+    if (life_.sleepers().is_asleep(owner)) return life_.summon(owner, from);
+    if (stealing_ && homes_.may_be_worth_a_visit(owner)) life_.wake_any(from);
+  }
+  /// A worker has taken a task of its own. Is there more, for a thief?
+  void took_task(worker& w) noexcept {
+    life_.found_work(w);
+    if (stealing_ && homes_.may_be_worth_a_visit(w.index) && life_.sleepers().view().sleeping() != 0) life_.wake_any(&w);
+  }
+  void run_task(worker& w, task& t) {
+    event& e = *t.what;
+    const std::uint64_t color_value = t.color_value;
+    memory_.free(&t, &w.queue_lines);
+    this->run_event(w, e, color_value);
+  }
+  /// With the lock held of the worker's home: whether the select task is to be queued there.
+  [[nodiscard]] bool wakes_select(worker& w) noexcept { return homes_.owner_of(0) == w.index && select_.wakes_up(w); }
+
+  /// Victims: in the order that was set, or the fullest home, then by number, round.
+  [[nodiscard]] bool steal(worker& w) noexcept {
+    const auto visit = [&](unsigned victim) {
+      return victim != w.index && homes_.may_be_worth_a_visit(victim) && self().steal_from(w, victim);
+    };
+    if (!victims_.empty()) {
+      for (const unsigned victim : victims_[w.index]) {
+        if (visit(victim)) return true;
+      }
+      return false;
+    }
+    if (!is_any_worth_a_visit()) return false;
+    unsigned fullest = 0;
+    for (unsigned n = 1; n < workers_; ++n) {
+      if (homes_.size(n) > homes_.size(fullest)) fullest = n;
+    }
+    for (unsigned n = 0; n < workers_; ++n) {
+      if (visit((fullest + n) % workers_)) return true;
+    }
+    return false;
+  }
+
+  const bool stealing_;
+  task_memory memory_;
+  Homes homes_;
+  std::vector<std::vector<unsigned>> victims_;  ///< of each worker, in the order in which it visits them; empty: by how much they have
+  select_task select_;                          ///< guarded by the lock of whose class 0 is
+
+ private:
+  /// How long a worker without work looks for some before it sleeps; the papers' spin for ever.
+  static constexpr std::uint64_t search_ns = 50'000;
+
+  [[nodiscard]] P& self() noexcept { return static_cast<P&>(*this); }
+
+  [[nodiscard]] bool is_any_worth_a_visit() const noexcept {
+    for (unsigned n = 0; stealing_ && n < workers_; ++n) {
+      if (homes_.may_be_worth_a_visit(n)) return true;
+    }
+    return false;
+  }
+  /// What came while nobody ran has woken nobody.
+  void summon_owners(const worker& but) noexcept {
+    if (life_.sleepers().view().paused()) return;
+    for (unsigned n = 0; n < workers_; ++n) {
+      if (n != but.index && homes_.size_seen(n) != 0 && life_.sleepers().is_asleep(n)) life_.summon(n, nullptr);
+    }
+  }
+
+  real_memory::atomic<std::uint32_t> last_unordered_{0};  ///< relaxed: drawn
+};
+
+}  // namespace tartan::detail

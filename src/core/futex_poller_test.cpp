@@ -1,13 +1,19 @@
 #include "core/futex_poller.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <memory>
+#include <set>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -54,6 +60,43 @@ TEST(futex_poller, that_sleeps_at_pipes_is_woken_by_a_byte_and_only_when_it_was_
   }};
   poller.sleep(1, token, {});
   EXPECT_EQ(token.load(std::memory_order_acquire), token_woken);
+  waker.join();
+}
+
+std::set<int> descriptors() {
+  std::set<int> all;
+  for (const auto& each : std::filesystem::directory_iterator{"/proc/self/fd"}) all.insert(std::stoi(each.path().filename()));
+  std::erase_if(all, [](int each) { return ::fcntl(each, F_GETFD) < 0; });  // that of the look itself
+  return all;
+}
+
+/// Bytes that lie in pipes; each of both ends tells them.
+int bytes_in(const std::set<int>& ends) {
+  int all = 0;
+  for (const int end : ends) {
+    struct stat kind {};
+    int bytes = 0;
+    if (::fstat(end, &kind) == 0 && S_ISFIFO(kind.st_mode) && ::ioctl(end, FIONREAD, &bytes) == 0) all += bytes;
+  }
+  return all;
+}
+
+TEST(futex_poller, that_sleeps_at_pipes_writes_a_byte_for_each_call_and_reads_all_there_are) {
+  futex_poller poller{futex_poller::seat_kind::pipe};
+  const std::set<int> others = descriptors();
+  poller.attach(2);
+  std::set<int> pipes = descriptors();
+  for (const int other : others) pipes.erase(other);
+  wake_token token{token_asleep};
+  poller.wake(1, token);
+  poller.wake(1, token);
+  EXPECT_EQ(bytes_in(pipes), 2 * 2);
+  std::thread waker{[&] {
+    while (bytes_in(pipes) != 0) std::this_thread::yield();
+    token.store(token_woken, std::memory_order_release);
+    poller.wake(1, token);
+  }};
+  poller.sleep(1, token, {});  // ends because the bytes were read
   waker.join();
 }
 

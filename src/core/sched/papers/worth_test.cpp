@@ -47,6 +47,16 @@ TEST_F(worth_a_steal, is_a_color_whose_time_is_more_than_the_price_beside_anothe
   EXPECT_TRUE(is_worth_a_visit(rt));
 }
 
+/// The fuller one has nothing for a thief, who goes on to the next without its lock.
+TEST_F(worth_a_steal, is_looked_for_only_where_it_is) {
+  options settings = with("color_queues:time-left");
+  settings.workers = 3;
+  runtime rt{settings};
+  for (unsigned n = 1; n < 6; ++n) rt.post(color{3 * n}, with_hints({.cost = 1ns}, [] {}));
+  for (const auto cost : {1ms, 2ms}) rt.post(color{static_cast<unsigned>(cost.count()) * 3 + 2}, with_hints({.cost = cost}, [] {}));
+  EXPECT_TRUE(steal_past_lock(rt));
+}
+
 TEST_F(worth_a_steal, is_without_heuristics_any_of_two_colors) {
   runtime rt{with("color_queues:base")};
   post_at_first(rt, 1, 1ms);

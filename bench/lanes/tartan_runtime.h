@@ -13,6 +13,8 @@
 #include "bench/harness/annotation.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
+#include "core/runtime_state.h"
+#include "core/sched/policy.h"
 
 namespace bench {
 
@@ -61,9 +63,24 @@ class tartan_runtime {
     to.add("stolen_colors", static_cast<double>(seen.stolen_colors));
     to.add("wakes", static_cast<double>(seen.wakes));
     to.add("sleeps", static_cast<double>(seen.sleeps));
+    tell_figures(to);
   }
 
  protected:
+  /// What the papers print, if the scheduler was told to count it: TARTAN_SCHEDULER=per_worker:figures.
+  void tell_figures(report& to) const {
+    const tartan::detail::scheduler_figures seen = state_.policy().figures();
+    if (!seen.counted) return;
+    const auto per_steal = [&](std::uint64_t sum) { return seen.steals == 0 ? 0.0 : static_cast<double>(sum) / static_cast<double>(seen.steals); };
+    to.add("lock_wait_s", static_cast<double>(seen.lock_wait_ns) / 1e9);
+    to.add("lock_held_s", static_cast<double>(seen.lock_held_ns) / 1e9);
+    to.add("ns_per_steal", per_steal(seen.steal_ns));
+    to.add("stolen_run_ns", per_steal(seen.stolen_run_ns));
+    to.add("events_per_steal", per_steal(seen.stolen_events));
+    to.add("vain_visits", static_cast<double>(seen.vain_visits));
+    to.add("longest_queue", static_cast<double>(seen.longest_queue));
+  }
+
   /// Each post of the lanes passes here: what an event tells of itself by `told()` goes with it, as a programmer would annotate it.
   template <class Event>
   [[nodiscard]] static decltype(auto) hinted(const Event& e) {
@@ -86,6 +103,7 @@ class tartan_runtime {
   }
 
   tartan::runtime rt_;
+  tartan::detail::runtime_state& state_ = rt_.state();
   tartan::event_batch batch_;
 };
 

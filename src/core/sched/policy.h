@@ -53,6 +53,19 @@ concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, c
   { p.drop_all() } noexcept -> std::same_as<std::size_t>;  // no worker runs: destroys every event; gives how many
 };
 
+/// What the papers' evaluations print beside events per second. Times are sums over all threads.
+struct scheduler_figures {
+  bool counted = false;              ///< somebody has asked for them; else all are 0
+  std::uint64_t lock_wait_ns = 0;    ///< until threads had one of the policy's locks
+  std::uint64_t lock_held_ns = 0;    ///< while they had it
+  std::uint64_t steals = 0;
+  std::uint64_t steal_ns = 0;        ///< of thieves that found something, from the victim's lock to their own queue
+  std::uint64_t vain_visits = 0;     ///< of thieves that locked a victim and found nothing
+  std::uint64_t stolen_events = 0;   ///< that have run
+  std::uint64_t stolen_run_ns = 0;   ///< what they took
+  std::uint64_t longest_queue = 0;   ///< events that waited in one queue
+};
+
 /// A policy as the rest of the runtime sees it, chosen when the runtime is made.
 class scheduler {
  public:
@@ -76,6 +89,8 @@ class scheduler {
   [[nodiscard]] virtual bool any_left() noexcept = 0;
   [[nodiscard]] virtual std::size_t waiting(unsigned worker_index) const noexcept = 0;
   virtual std::size_t drop_all() noexcept = 0;
+  /// Threads: no worker runs.
+  [[nodiscard]] virtual scheduler_figures figures() const noexcept { return {}; }
 
   /// A worker's loop; comes and goes counted as a searcher. Returns when the worker is to leave.
   virtual void run(worker& w) = 0;

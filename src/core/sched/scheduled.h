@@ -30,6 +30,10 @@ class scheduled final : public scheduler {
   bool any_left() noexcept override { return policy_.any_left(); }
   std::size_t waiting(unsigned worker_index) const noexcept override { return policy_.waiting(worker_index); }
   std::size_t drop_all() noexcept override { return policy_.drop_all(); }
+  scheduler_figures figures() const noexcept override {
+    if constexpr (requires { policy_.figures(); }) return policy_.figures();
+    return {};
+  }
 
   void run(worker& w) override {
     lifecycle& life = rt_.life();

@@ -13,14 +13,14 @@
 #include "core/sched/papers/class_queue.h"
 #include "core/sched/papers/mapped_homes.h"
 #include "core/sched/papers/task.h"
-#include "core/spin_lock.h"
+#include "core/sched/papers/timed_lock.h"
 
 namespace tartan::detail {
 
 /// The lock and the classes; a model test has others.
 struct color_traits {
   template <class Memory>
-  using lock = spin_lock;
+  using lock = timed_lock;
   static constexpr std::uint32_t classes = 65'536;
 };
 
@@ -34,6 +34,7 @@ struct alignas(128) color_home {
   stealing_queue_of<Memory, color_queue> worthy;   ///< without it
   typename Memory::template plain<color_queue*> running;
   typename Memory::template atomic<std::size_t> size{0, "size"};
+  typename Memory::template plain<std::size_t> longest;
   typename Memory::template atomic<std::size_t> queues{0, "queues"};  ///< with tasks
   alignas(128) typename Memory::template atomic<bool> offers{false, "offers"};
 };
@@ -127,6 +128,7 @@ class color_homes : public mapped_homes<Memory, color_home<Memory, Task, Traits>
   struct loot {
     color_queue* what = nullptr;
     std::uint32_t count = 0;
+    std::uint32_t which = 0;
   };
 
   /// By a thief. time-left: one of the longest that are worth it; else the first that does not run and has less than half of the tasks. False:
@@ -145,6 +147,7 @@ class color_homes : public mapped_homes<Memory, color_home<Memory, Task, Traits>
     from.colors.remove(q);
     q.on_its_way = true;
     into.count = q.count;
+    into.which = q.number;
     this->take_from_size(from, into.count);
     add_to_queues(from, -1);
     offer(from);

@@ -90,17 +90,6 @@ bool color_queues_policy::turn(worker& w) {
   return true;
 }
 
-bool color_queues_policy::steal_from(worker& w, unsigned victim) noexcept {
-  const std::uint64_t begin = real_now_ns();
-  decltype(homes_)::loot taken;
-  if (!homes_.take(w.index, victim, taken)) return false;
-  homes_.put(w.index, taken);
-  homes_.learn_price(real_now_ns() - begin);
-  w.steals.add();
-  w.stolen_colors.add();
-  return true;
-}
-
 task* color_queues_policy::drop_one(unsigned worker_index) noexcept {
   const auto [t, emptied] = homes_.drop(worker_index);
   free_queue(emptied, nullptr);

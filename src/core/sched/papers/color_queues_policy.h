@@ -43,7 +43,6 @@ class color_queues_policy : public per_core_policy<color_queues_policy, color_ho
 
   [[nodiscard]] std::uint32_t worth_of(const task& t) const noexcept;
   [[nodiscard]] bool run_next(worker& w);
-  [[nodiscard]] bool steal_from(worker& w, unsigned victim) noexcept;
   [[nodiscard]] task* drop_one(unsigned worker_index) noexcept;
   void queue_select(color_home<real_memory, task, color_traits>& own) noexcept;
   void set_victims();

@@ -12,7 +12,8 @@ namespace tartan::detail {
 
 /// Base of the homes of per_worker and of color_queues.
 ///
-/// Home: has `lock`, and what others read as hints: `size`, its tasks, and `offers`, whether a thief may find something.
+/// Home: has `lock`, and what others read as hints: `size`, its tasks; `longest`, how many there were at most; and `offers`, whether a thief
+/// may find something.
 /// Owner: a number that fits all workers. Source: libasync-smp, section 3; Mely, IV.A.
 template <class Memory, class Home, class Owner, std::uint32_t Classes>
 class mapped_homes {
@@ -58,7 +59,9 @@ class mapped_homes {
 
   // With the home's lock held.
   static void add_to_size(Home& own, std::size_t tasks) noexcept {
-    own.size.store(own.size.load(std::memory_order_relaxed) + tasks, std::memory_order_release);  // pairs with size_seen
+    const std::size_t now = own.size.load(std::memory_order_relaxed) + tasks;
+    own.size.store(now, std::memory_order_release);  // pairs with size_seen
+    if (now > own.longest) own.longest = now;
   }
   static void take_from_size(Home& own, std::size_t tasks) noexcept {
     own.size.store(own.size.load(std::memory_order_relaxed) - tasks, std::memory_order_relaxed);

@@ -1,8 +1,10 @@
 #pragma once
 /// What per_worker and color_queues have in common: a queue for each worker, a map that says whose a color is, and thieves.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <tartan/core/color.h>
 #include <utility>
 #include <vector>
@@ -14,7 +16,7 @@
 namespace tartan::detail {
 
 /// Base of a policy P, which has
-///   steal_from(worker&, unsigned victim)   and   drop_one(unsigned worker): a task that was queued there, or null.
+///   drop_one(unsigned worker): a task that was queued there, or null. No worker runs.
 ///
 /// Homes: two_part_homes or color_homes. Source: libasync-smp, section 3; Mely, II.B.
 template <class P, class Homes>
@@ -62,6 +64,22 @@ class per_core_policy : public paper_policy<P> {
     }
     return dropped;
   }
+  [[nodiscard]] scheduler_figures figures() const noexcept {
+    scheduler_figures sum{.counted = thieves_ != nullptr};
+    for (unsigned n = 0; sum.counted && n < workers_; ++n) {
+      const auto& own = homes_.at(n);
+      const thief& of = thieves_[n];
+      sum.lock_wait_ns += own.lock.waited_ns();
+      sum.lock_held_ns += own.lock.held_ns();
+      sum.longest_queue = std::max<std::uint64_t>(sum.longest_queue, own.longest);
+      sum.steals += of.steals.get();
+      sum.steal_ns += of.steal_ns.get();
+      sum.vain_visits += of.vain_visits.get();
+      sum.stolen_events += of.events.get();
+      sum.stolen_run_ns += of.run_ns.get();
+    }
+    return sum;
+  }
 
  protected:
   using base = paper_policy<P>;
@@ -70,7 +88,13 @@ class per_core_policy : public paper_policy<P> {
 
   template <class... Rules>
   per_core_policy(runtime_state& rt, const scheduler_choice& choice, Rules... rules)
-      : base{rt}, stealing_{choice.stealing && rt.workers() > 1}, memory_{&rt, choice.free_lists}, homes_{rt.workers(), rules...} {}
+      : base{rt},
+        stealing_{choice.stealing && rt.workers() > 1},
+        memory_{&rt, choice.free_lists},
+        homes_{rt.workers(), rules...},
+        thieves_{choice.figures ? std::make_unique<thief[]>(rt.workers()) : nullptr} {
+    for (unsigned n = 0; thieves_ != nullptr && n < workers_; ++n) homes_.at(n).lock.count_time();
+  }
 
   /// An unordered event gets the next class: there it may wait for others, but never for the default color.
   [[nodiscard]] std::uint32_t class_of(color where) noexcept {
@@ -92,8 +116,13 @@ class per_core_policy : public paper_policy<P> {
   void run_task(worker& w, task& t) {
     event& e = *t.what;
     const std::uint64_t color_value = t.color_value;
+    const bool is_stolen = thieves_ != nullptr && thieves_[w.index].is_next(t.color_class);
     memory_.free(&t, &w.queue_lines);
+    if (!is_stolen) [[likely]] return this->run_event(w, e, color_value);
+    const std::uint64_t begin = real_now_ns();
     this->run_event(w, e, color_value);
+    thieves_[w.index].run_ns.add(real_now_ns() - begin);
+    thieves_[w.index].events.add();
   }
   /// With the lock held of the worker's home: whether the select task is to be queued there.
   [[nodiscard]] bool wakes_select(worker& w) noexcept { return homes_.owner_of(0) == w.index && select_.wakes_up(w); }
@@ -101,7 +130,7 @@ class per_core_policy : public paper_policy<P> {
   /// Victims: in the order that was set, or the fullest home, then by number, round.
   [[nodiscard]] bool steal(worker& w) noexcept {
     const auto visit = [&](unsigned victim) {
-      return victim != w.index && homes_.may_be_worth_a_visit(victim) && self().steal_from(w, victim);
+      return victim != w.index && homes_.may_be_worth_a_visit(victim) && steal_from(w, victim);
     };
     if (!victims_.empty()) {
       for (const unsigned victim : victims_[w.index]) {
@@ -120,6 +149,22 @@ class per_core_policy : public paper_policy<P> {
     return false;
   }
 
+  [[nodiscard]] bool steal_from(worker& w, unsigned victim) noexcept {
+    const std::uint64_t begin = real_now_ns();
+    typename Homes::loot taken;
+    if (!homes_.take(w.index, victim, taken)) {
+      if (thieves_ != nullptr) thieves_[w.index].vain_visits.add();
+      return false;
+    }
+    homes_.put(w.index, taken);
+    const std::uint64_t took_ns = real_now_ns() - begin;
+    if constexpr (requires { homes_.learn_price(took_ns); }) homes_.learn_price(took_ns);
+    if (thieves_ != nullptr) thieves_[w.index].brings(taken.which, taken.count, took_ns);
+    w.steals.add();
+    w.stolen_colors.add();
+    return true;
+  }
+
   const bool stealing_;
   task_memory memory_;
   Homes homes_;
@@ -127,6 +172,30 @@ class per_core_policy : public paper_policy<P> {
   select_task select_;                          ///< guarded by the lock of whose class 0 is
 
  private:
+  /// What a worker counts of its steals, if that was asked for.
+  struct alignas(128) thief {
+    counter steals;
+    counter steal_ns;
+    counter vain_visits;
+    counter events;
+    counter run_ns;
+    std::uint32_t which = no_class;  ///< it has brought last
+    std::uint32_t left = 0;          ///< events of it that have not run: of a class they are the first ones
+
+    void brings(std::uint32_t number, std::uint32_t count, std::uint64_t took_ns) noexcept {
+      steals.add();
+      steal_ns.add(took_ns);
+      which = number;
+      left = count;
+    }
+    /// Whether that event of its own is one that it has brought.
+    [[nodiscard]] bool is_next(std::uint32_t number) noexcept {
+      if (left == 0 || number != which) return false;
+      --left;
+      return true;
+    }
+  };
+
   /// How long a worker without work looks for some before it sleeps; the papers' spin for ever.
   static constexpr std::uint64_t search_ns = 50'000;
 
@@ -146,6 +215,7 @@ class per_core_policy : public paper_policy<P> {
     }
   }
 
+  std::unique_ptr<thief[]> thieves_;  ///< null: nobody asked for figures
   real_memory::atomic<std::uint32_t> last_unordered_{0};  ///< relaxed: drawn
 };
 

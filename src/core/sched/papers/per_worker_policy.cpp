@@ -43,13 +43,4 @@ bool per_worker_policy::turn(worker& w) {
   return ran != 0;
 }
 
-bool per_worker_policy::steal_from(worker& w, unsigned victim) noexcept {
-  decltype(homes_)::loot taken;
-  if (!homes_.take(w.index, victim, taken)) return false;
-  homes_.put(w.index, taken);
-  w.steals.add();
-  w.stolen_colors.add();
-  return true;
-}
-
 }  // namespace tartan::detail

@@ -37,7 +37,6 @@ class per_worker_policy : public per_core_policy<per_worker_policy, two_part_hom
   friend struct policy_probe;  // tests'
 
   [[nodiscard]] bool run_next(worker& w);
-  [[nodiscard]] bool steal_from(worker& w, unsigned victim) noexcept;
   [[nodiscard]] task* drop_one(unsigned worker_index) noexcept { return homes_.drop(worker_index); }
 
   const unsigned first_;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view known =
     "default; serial; shared_queue[:first=N]; per_worker[:no-stealing,no-freelists,first=N]; "
-    "color_queues[:no-stealing or base or all, or some of time-left,penalty,locality]; N is 1 to 64";
+    "color_queues[:no-stealing or base or all, or some of time-left,penalty,locality]; N is 1 to 64; the last three: and figures, last";
 
 struct named {
   std::string_view name;
@@ -24,6 +24,8 @@ constexpr named schedulers[] = {{"default", scheduler_kind::standard},
                                 {"shared_queue", scheduler_kind::shared_queue},
                                 {"per_worker", scheduler_kind::per_worker},
                                 {"color_queues", scheduler_kind::color_queues}};
+
+bool has_figures(scheduler_kind kind) noexcept { return kind != scheduler_kind::standard && kind != scheduler_kind::serial; }
 
 bool take_first(std::string_view flag, unsigned& into) noexcept {
   constexpr std::string_view name = "first=";
@@ -71,6 +73,10 @@ scheduler_choice scheduler_choice::parse(std::string_view text, std::string_view
   if (!found) refuse();
   const bool mely = made.kind == scheduler_kind::color_queues;
   std::string_view flags = text.substr(name.size());
+  if (has_figures(made.kind) && (flags == ":figures" || flags.ends_with(",figures"))) {
+    made.figures = true;
+    flags.remove_suffix(std::string_view{",figures"}.size());
+  }
   if (mely && (flags.empty() || flags == ":all")) {
     made.time_left = made.penalty = made.locality = true;
     return made;

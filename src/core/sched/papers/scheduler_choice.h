@@ -20,6 +20,7 @@ struct scheduler_choice {
   unsigned first = 8;       ///< tasks that a pick weighs, at most
   bool stealing = true;
   bool free_lists = true;   ///< a task's memory comes from lists of each worker's; else from operator new
+  bool figures = false;     ///< what the papers' evaluations print is counted, which costs some clock reads for each event
   bool time_left = false;   ///< color_queues: a thief takes what is worth a steal, longest first
   bool penalty = false;     ///< color_queues: and leaves what is penalized
   bool locality = false;    ///< color_queues: and visits those first that share a cache with it

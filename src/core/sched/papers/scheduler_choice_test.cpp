@@ -55,13 +55,20 @@ TEST(scheduler_choice, takes_the_flags_of_each) {
   EXPECT_EQ(parse("color_queues"), parse("color_queues:all"));
   EXPECT_TRUE(parse("color_queues:penalty").time_left);  // what it acts on
   EXPECT_FALSE(parse("color_queues:no-stealing").stealing);
+  for (const char* const name : {"shared_queue", "per_worker:first=2", "color_queues", "color_queues:base", "color_queues:all"}) {
+    const std::string_view text{name};
+    scheduler_choice counted = parse(std::string{text}.append(text.find(':') == text.npos ? ":figures" : ",figures"));
+    EXPECT_TRUE(std::exchange(counted.figures, false)) << name;
+    EXPECT_EQ(counted, parse(text)) << name;
+  }
 }
 
 TEST(scheduler_choice, refuses_what_is_none_and_lists_what_there_is) {
   for (const std::string_view text : {"", "Default", "mely", "serial:", "serial:first=1", "default:no-stealing", "shared_queue:first=0",
                                       "shared_queue:first=65", "shared_queue:first=", "shared_queue:first=1x", "shared_queue:no-stealing",
                                       "per_worker:", "per_worker:no-stealing,", "per_worker:base", "color_queues:base,time-left",
-                                      "color_queues:no-stealing,time-left", "color_queues:first=2", "color_queues:all,base"}) {
+                                      "color_queues:no-stealing,time-left", "color_queues:first=2", "color_queues:all,base",
+                                      "serial:figures", "default:figures", "per_worker:figures,first=2"}) {
     EXPECT_THROW(static_cast<void>(parse(text)), std::invalid_argument) << text;
   }
   try {

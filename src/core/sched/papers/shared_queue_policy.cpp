@@ -14,8 +14,16 @@ shared_queue_policy::shared_queue_policy(runtime_state& rt, const scheduler_choi
     : paper_policy{rt},
       first_{choice.first},
       pinned_{rt.settings().pin_default_color},
+      figures_{choice.figures},
       memory_{&rt, false},
-      seats_{std::make_unique<seat[]>(rt.workers())} {}
+      seats_{std::make_unique<seat[]>(rt.workers())} {
+  if (figures_) lock_.count_time();
+}
+
+scheduler_figures shared_queue_policy::figures() const noexcept {
+  if (!figures_) return {};
+  return {.counted = true, .lock_wait_ns = lock_.waited_ns(), .lock_held_ns = lock_.held_ns(), .longest_queue = longest_};
+}
 
 void shared_queue_policy::submit(color where, event& e, worker* from) noexcept {
   task* const t = new_task(memory_, nullptr, where, e, static_cast<std::uint32_t>(where.value() % classes));
@@ -25,7 +33,9 @@ void shared_queue_policy::submit(color where, event& e, worker* from) noexcept {
     if (where != color::unordered) t->right = t->right || right_[t->color_class] != 0;
     if (t->right) ++right_[t->color_class];
     queue_.append(*t);
-    size_.store(size_.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // pairs with any_left
+    const std::size_t now = size_.load(std::memory_order_relaxed) + 1;
+    size_.store(now, std::memory_order_release);  // pairs with any_left
+    if (now > longest_) longest_ = now;
   }
   if (is_told(from)) return;
   if (pinned_ && where == color{}) return life_.summon(0, from);

@@ -11,8 +11,8 @@
 #include "core/memory.h"
 #include "core/sched/papers/paper_policy.h"
 #include "core/sched/papers/select_task.h"
+#include "core/sched/papers/timed_lock.h"
 #include "core/sched/papers/two_part_queue.h"
-#include "core/spin_lock.h"
 
 namespace tartan::detail {
 
@@ -44,6 +44,7 @@ class shared_queue_policy : public paper_policy<shared_queue_policy> {
   [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept;
   [[nodiscard]] bool any_left() noexcept { return size_.load(std::memory_order_acquire) != 0; }  // pairs with submit
   std::size_t drop_all() noexcept;
+  [[nodiscard]] scheduler_figures figures() const noexcept;
 
  private:
   static constexpr std::size_t classes = 1024;
@@ -67,11 +68,13 @@ class shared_queue_policy : public paper_policy<shared_queue_policy> {
 
   const unsigned first_;
   const bool pinned_;
+  const bool figures_;
   task_memory memory_;
-  alignas(64) spin_lock lock_;
+  alignas(64) timed_lock lock_;
   two_part_queue queue_;                       ///< guarded by lock_, as all up to blocks_
   std::array<std::uint32_t, classes> right_{}; ///< tasks of the class in the right part
   std::unique_ptr<seat[]> seats_;
+  std::size_t longest_ = 0;
   select_task select_;
   /// Who has the blocking form; relaxed: whoever reads it without the lock asks about itself.
   real_memory::atomic<unsigned> blocks_{nobody};

@@ -14,6 +14,9 @@ namespace tartan::detail {
 /// A color that no event has.
 inline constexpr std::uint64_t no_color = ~std::uint64_t{1};
 
+/// A class that no color has.
+inline constexpr std::uint32_t no_class = ~std::uint32_t{0};
+
 /// An event in a queue, or, without one, the event that polls (select_task.h). Guarded by the queue's lock.
 struct task {
   task* next;

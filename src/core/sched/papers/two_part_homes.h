@@ -11,19 +11,17 @@
 #include "core/memory.h"
 #include "core/sched/papers/mapped_homes.h"
 #include "core/sched/papers/task.h"
+#include "core/sched/papers/timed_lock.h"
 #include "core/sched/papers/two_part_queue.h"
-#include "core/spin_lock.h"
 
 namespace tartan::detail {
 
 /// The lock and the classes; a model test has others.
 struct two_part_traits {
   template <class Memory>
-  using lock = spin_lock;
+  using lock = timed_lock;
   static constexpr std::uint32_t classes = 1024;
 };
-
-inline constexpr std::uint32_t no_class = ~std::uint32_t{0};
 
 /// One worker's. Guarded by its lock, but for what is atomic, which others read as hints.
 template <class Memory, class Task, class Traits>
@@ -33,6 +31,7 @@ struct alignas(128) two_part_home {
   typename Memory::template plain<std::uint32_t> running{no_class, "running"};
   typename Memory::template plain<std::uint64_t> last{no_color, "last color"};
   typename Memory::template atomic<std::size_t> size{0, "size"};
+  typename Memory::template plain<std::size_t> longest;
   typename Memory::template atomic<std::size_t> classes{0, "classes"};  ///< that have tasks here
   /// The class that its worker is about to bring here. Release without the lock, before the map says so; pairs with worth_taking.
   typename Memory::template atomic<std::uint32_t> arriving{no_class, "arriving"};

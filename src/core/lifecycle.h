@@ -136,6 +136,7 @@ class lifecycle {
   [[nodiscard]] bool enter(std::source_location site);
   void pause() noexcept;
   void end_search(worker& w) noexcept;
+  [[nodiscard]] bool watches_on(worker& w, std::uint64_t until_ns) noexcept;
   bool limit_passed() noexcept;
   [[nodiscard]] bool quiescent() noexcept;
   void finish_if_quiescent(std::uint64_t this_run) noexcept;

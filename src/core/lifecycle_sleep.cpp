@@ -16,8 +16,8 @@ namespace tartan::detail {
 namespace {
 
 /// How long a watcher sleeps: a runnable color waits at most 1 ms while a worker is idle (contract 7).
-constexpr std::uint64_t watch_ns = 600'000;
-/// Rests for which a watcher stays one although it declined nothing.
+constexpr std::uint64_t watch_ns = 550'000;
+/// Looks for which a watcher stays one although it declined nothing.
 constexpr unsigned watch_rests = 8;
 /// A sleeper that wakes so much after a timer's tick has ended (131 us at most after the deadline) still keeps contract 11's 1 ms.
 constexpr std::uint64_t timer_slack_ns = 500'000;
@@ -134,7 +134,9 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
     ended = rt_.clock().sleep(w.index, token, limit);
     if (ended != slept::alone) break;
     // acquire: pairs with the waker's claim
-    if (token.load(std::memory_order_acquire) != token_asleep || !idle_.view().paused()) break;
+    if (token.load(std::memory_order_acquire) != token_asleep) break;
+    if (watch && !idle_.view().paused() && watches_on(w, until_ns)) continue;
+    if (!idle_.view().paused()) break;
     // Nobody's time runs out while the runtime is paused; but then nobody may count on this worker either.
     limit = {};
     idle_.set_wake_at(w.index, never_ns);
@@ -150,6 +152,18 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
   if (leaving(w)) return set_aside(w);
   if (w.polls.load(std::memory_order_relaxed)) rt_.clock().deliver(w.index);  // its-policy-polls
   w.credits = events_between_looks;
+}
+
+/// A watcher whose patience has ended: whether it sleeps on. All others go on to see it asleep, so it owes nobody a barrier; getting up to look
+/// would cost it a search and two, each of which stops the other workers for a moment.
+bool lifecycle::watches_on(worker& w, std::uint64_t until_ns) noexcept {
+  if (until_ns != never_ns && until_ns <= rt_.now_ns()) return false;
+  switch (rt_.policy().watch_others(w)) {
+    case work_seen::none: return --w.watch_left != 0;
+    case work_seen::declined: w.watch_left = watch_rests; return true;
+    case work_seen::found: return false;
+  }
+  return false;
 }
 
 /// Nobody may post now: what this worker has taken is for the next run. It takes no more, so that the embedding program sees the rest.

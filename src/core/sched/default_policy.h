@@ -39,6 +39,7 @@ class default_policy {
   bool search(worker& w);
   void cover(worker& w) noexcept;
   [[nodiscard]] work_seen sources(const worker& w) noexcept;
+  [[nodiscard]] work_seen watch_others(const worker& w) noexcept;
   [[nodiscard]] static constexpr bool polls_at_rest(const worker& /*w*/) noexcept { return true; }
   [[nodiscard]] bool any_left() noexcept;
   [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept;

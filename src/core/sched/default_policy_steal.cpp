@@ -18,15 +18,19 @@ namespace {
 
 /// An idle worker looks around for so long before it sleeps: about what waking it again would take.
 constexpr std::uint64_t search_ns = 50'000;
-/// Turns are counted for so long before anything is concluded from them.
-constexpr std::uint64_t shortest_watch_ns = 20'000;
+/// Turns are counted for so long before anything is concluded from them: longer than what makes colors usually takes to make them, or its
+/// one turn would be taken for the rule.
+constexpr std::uint64_t shortest_watch_ns = 40'000;
+/// And for so long, or for a whole tour, before it is foretold how long the last one in a line will wait.
+constexpr std::uint64_t forecast_watch_ns = 200'000;
 /// A turn that lasts longer is a long event, behind which colors are stuck. Before, what its event made is better left to it: each of its
 /// next posts there would go to another worker (measured: W7, whose maker's turn takes 25 us).
 constexpr std::uint64_t long_turn_ns = 50'000;
 /// A count that is older says nothing about now.
 constexpr std::uint64_t longest_watch_ns = 2'000'000;
-/// A backlog that the victim alone would not have served by then is shared.
-constexpr std::uint64_t longest_wait_ns = 300'000;
+/// A backlog that the victim alone would not have served by then is shared. With the time between two looks of a watcher (lifecycle_sleep.cpp) that
+/// is less than contract 7's 1 ms.
+constexpr std::uint64_t longest_wait_ns = 400'000;
 /// What a steal costs both sides together: a membarrier takes 0.1 to 0.5 us while the others sleep, but 9 us while one runs, in a
 /// virtual machine, and stops that one as well.
 constexpr std::uint64_t steal_price_ns = 20'000;
@@ -107,10 +111,27 @@ bool default_policy::worth_it(unsigned victim, glance& seen, std::uint64_t now_n
   if (made == 0) return watched_ns >= long_turn_ns;
   if (watched_ns < shortest_watch_ns) return false;
   const std::uint64_t turn_ns = watched_ns / made;
-  seen = {turns, now_ns};  // judged once: from here on anew, also if this worker sleeps meanwhile
   // Cheap or not, nobody waits for longer than this while there is an idle worker (contract 7).
-  if (waiting * turn_ns >= longest_wait_ns) return true;
-  return turn_ns >= color_price_ns && waiting * turn_ns >= steal_price_ns;
+  const bool too_long = (made >= waiting || watched_ns >= forecast_watch_ns) && waiting * turn_ns >= longest_wait_ns;
+  if (too_long || (turn_ns >= color_price_ns && waiting * turn_ns >= steal_price_ns)) return true;
+  seen = {turns, now_ns};  // declined: from here on anew, also if this worker sleeps meanwhile
+  return false;
+}
+
+/// By a watcher whose time is up, still asleep for all others: whether anything is worth getting up for.
+work_seen default_policy::watch_others(const worker& w) noexcept {
+  if (!stealing_ || homes_[w.index].has_work()) return work_seen::found;
+  work_seen seen = work_seen::none;
+  const std::uint64_t now = real_now_ns();
+  watch& mine = watches_[w.index];
+  for (unsigned n = 0; n < workers_; ++n) {
+    if (n == w.index) continue;
+    const bool has_loot = homes_[n].has_loot();
+    const bool pays = worth_it(n, mine.others[n], now) && now >= mine.keeps_off_until_ns;
+    if (has_loot && (pays || life_.sleepers().is_asleep(n))) return work_seen::found;
+    if (has_loot) seen = work_seen::declined;
+  }
+  return seen;
 }
 
 bool default_policy::steal_from(worker& w, unsigned victim) noexcept {

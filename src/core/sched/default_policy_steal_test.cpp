@@ -71,7 +71,7 @@ TEST_F(a_thief, leaves_for_a_while_what_an_event_has_made_to_its_maker) {
 }
 
 TEST_F(a_thief, judges_nobody_whom_it_has_not_watched_for_long_enough) {
-  let_wait(100, 19, 19'999);
+  let_wait(100, 39, 39'999);
   EXPECT_FALSE(takes_at(now_ns));
   EXPECT_TRUE(takes_at(now_ns + 1));
 }
@@ -81,9 +81,9 @@ TEST_F(a_thief, judges_each_look_by_what_was_done_since_the_one_before) {
   EXPECT_TRUE(takes_at(now_ns));
   let_wait(0, 0, 0);
   victim.turns.add(1000);
-  EXPECT_FALSE(takes_at(now_ns + 20'000));  // 20 ns each since
-  EXPECT_FALSE(takes_at(now_ns + 40'000));  // none since, for 20 us
-  EXPECT_TRUE(takes_at(now_ns + 70'000));
+  EXPECT_FALSE(takes_at(now_ns + 40'000));  // 40 ns each since
+  EXPECT_FALSE(takes_at(now_ns + 80'000));  // none since, for 40 us
+  EXPECT_TRUE(takes_at(now_ns + 90'000));
 }
 
 TEST_F(a_thief, begins_anew_with_one_that_had_nothing_waiting_when_it_looked) {
@@ -131,23 +131,47 @@ TEST_F(a_thief, takes_urgent_colors_first) {
 }
 
 TEST_F(a_thief, leaves_cheap_colors_to_who_serves_them_faster_alone) {
-  let_wait(2999, 1000);  // 100 ns each: 299.9 us
+  let_wait(3999, 4000, 400'000);  // 100 ns each: 399.9 us
   EXPECT_FALSE(takes_at(now_ns));
-  EXPECT_EQ(policy->waiting(victim.index), 2999u);
+  EXPECT_EQ(policy->waiting(victim.index), 3999u);
 }
 
 TEST_F(a_thief, shares_a_long_backlog_of_cheap_colors) {
-  let_wait(3000, 1000);  // 100 ns each, but the last one would wait for 300 us
+  let_wait(4000, 4000, 400'000);  // 100 ns each, but the last one would wait for 400 us
   EXPECT_TRUE(takes_at(now_ns));
-  EXPECT_EQ(policy->waiting(thief.index), 1500u);
-  EXPECT_EQ(policy->waiting(victim.index), 1500u);
+  EXPECT_EQ(policy->waiting(thief.index), 2000u);
+  EXPECT_EQ(policy->waiting(victim.index), 2000u);
+}
+
+TEST_F(a_thief, foretells_no_wait_from_less_than_a_tour_or_200_us) {
+  let_wait(4000, 1999, 199'999);
+  EXPECT_FALSE(takes_at(now_ns));
+  let_wait(0, 2000, 200'000);
+  EXPECT_TRUE(takes_at(now_ns));
 }
 
 TEST_F(a_thief, takes_no_more_than_it_can_while_the_victim_waits) {
-  let_wait(6000, 1000);
+  let_wait(6000, 6000, 600'000);
   EXPECT_TRUE(takes_at(now_ns));
   EXPECT_EQ(policy->waiting(thief.index), 2440u);
   EXPECT_EQ(policy->waiting(victim.index), 6000u - 2440u);
+}
+
+TEST_F(a_thief, that_sleeps_and_watches_gets_up_for_what_pays_only) {
+  EXPECT_EQ(policy->watch_others(thief), work_seen::none);
+  let_wait(1, 0);  // by the test's clock that was long ago: for whoever reads the real one it is stuck
+  seen().others[victim.index].since_ns = real_now_ns() - 50'000;
+  seen().keeps_off_until_ns = never_ns;
+  EXPECT_EQ(policy->watch_others(thief), work_seen::declined);
+  seen().keeps_off_until_ns = 0;
+  seen().others[victim.index].since_ns = real_now_ns() - 50'000;
+  EXPECT_EQ(policy->watch_others(thief), work_seen::found);
+}
+
+TEST_F(a_thief, that_sleeps_and_watches_gets_up_for_work_of_its_own) {
+  event& e = *make_event(rt.state(), [] {}, std::source_location::current());
+  policy->submit(color{1}, e, &thief);
+  EXPECT_EQ(policy->watch_others(thief), work_seen::found);
 }
 
 TEST_F(a_thief, keeps_off_for_a_while_after_loot_that_did_not_pay) {

@@ -82,6 +82,8 @@ class scheduler {
   [[nodiscard]] virtual color color_of(const strand_state& s) const noexcept = 0;
   virtual void place(strand_state& s, unsigned worker_index) noexcept = 0;
   [[nodiscard]] virtual work_seen sources(const worker& w) noexcept = 0;
+  /// A watcher's look, asleep. found: it gets up, and searches. A policy that has none always lets it.
+  [[nodiscard]] virtual work_seen watch_others(const worker& /*w*/) noexcept { return work_seen::found; }
   virtual void cover(worker& w) noexcept = 0;
   /// For a worker that rests in a pause; within a run its loop asks the policy itself.
   [[nodiscard]] virtual bool polls_at_rest(const worker& w) const noexcept = 0;

@@ -25,6 +25,13 @@ class scheduled final : public scheduler {
   color color_of(const strand_state& s) const noexcept override { return policy_.color_of(s); }
   void place(strand_state& s, unsigned worker_index) noexcept override { policy_.place(s, worker_index); }
   work_seen sources(const worker& w) noexcept override { return policy_.sources(w); }
+  work_seen watch_others(const worker& w) noexcept override {
+    if constexpr (requires { policy_.watch_others(w); }) {
+      return policy_.watch_others(w);
+    } else {
+      return scheduler::watch_others(w);
+    }
+  }
   void cover(worker& w) noexcept override { policy_.cover(w); }
   bool polls_at_rest(const worker& w) const noexcept override { return policy_.polls_at_rest(w); }
   bool any_left() noexcept override { return policy_.any_left(); }

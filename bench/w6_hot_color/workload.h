@@ -83,22 +83,29 @@ struct hot_color_run {
     return x;
   }
 
-  /// ns per event of the same spins in a plain loop on one thread: the fastest of the rounds that fit into this time.
-  double loop_ns(std::uint64_t for_ns) {
+  /// ns per event of the same spins in a plain loop on one thread.
+  struct loop_time {
+    double fastest_ns;  ///< of the rounds that fit into this time
+    double mean_ns;     ///< of all: what the machine lets nobody escape
+  };
+  loop_time time_loop(std::uint64_t for_ns) {
     const std::size_t events = std::min<std::size_t>(steps, 500);
     const std::uint64_t start = now_ns();
     std::uint64_t fastest_ns = ~std::uint64_t{0};
     std::uint64_t x = 0;
-    for (std::uint64_t round = start; round - start < for_ns;) {
+    std::uint64_t last = start;
+    std::size_t rounds = 0;
+    for (std::uint64_t round = start; round - start < for_ns; ++rounds) {
       for (std::size_t i = 0; i < events; ++i) x = work(i % chains, i, x);
       asm volatile("" : "+r"(x));
       const std::uint64_t now = now_ns();
       fastest_ns = std::min(fastest_ns, now - round);
-      round = now;
+      round = last = now;
     }
     for (color_count& c : in_color) c.events = 0;
     std::fill(ended.begin(), ended.end(), 0);
-    return static_cast<double>(fastest_ns) / static_cast<double>(events);
+    const auto each = static_cast<double>(events);
+    return {static_cast<double>(fastest_ns) / each, static_cast<double>(last - start) / (each * static_cast<double>(rounds))};
   }
 
   void start() {
@@ -177,7 +184,8 @@ int hot_color(const request& asked) {
   using run_type = hot_color_run<Lanes>;
   const std::size_t events = asked.size(256'000, run_type::chains);
   const auto run = std::make_unique<run_type>(asked.workers, !asked.is("no_steal"), events / run_type::chains);
-  const double loop_ns = run->loop_ns(asked.size(100'000'000));
+  const auto loop = run->time_loop(asked.size(100'000'000));
+  const double loop_ns = loop.fastest_ns;
   report out{asked, "w6"};
   run->lanes.run([&run] { run->start(); });
   const std::uint64_t last = *std::max_element(run->ended.begin(), run->ended.end());
@@ -200,6 +208,7 @@ int hot_color(const request& asked) {
   out.add("cold_us_max", real.sorted.back() / 1e3);
   out.add("ideal_cold_us_p99", ideal.quantile(0.99) / 1e3);
   out.add("spin_ns", loop_ns);
+  out.add("loop_share", loop.fastest_ns / loop.mean_ns);
   add_own_figures(run->lanes, out);
   out.print();
   return 0;

@@ -16,7 +16,7 @@ namespace tartan::detail {
 namespace {
 
 /// How long a watcher sleeps: a runnable color waits at most 1 ms while a worker is idle (contract 7).
-constexpr std::uint64_t watch_ns = 550'000;
+constexpr std::uint64_t watch_ns = 450'000;
 /// Looks for which a watcher stays one although it declined nothing.
 constexpr unsigned watch_rests = 8;
 /// A sleeper that wakes so much after a timer's tick has ended (131 us at most after the deadline) still keeps contract 11's 1 ms.
@@ -159,7 +159,7 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
 bool lifecycle::watches_on(worker& w, std::uint64_t until_ns) noexcept {
   if (until_ns != never_ns && until_ns <= rt_.now_ns()) return false;
   switch (rt_.policy().watch_others(w)) {
-    case work_seen::none: return --w.watch_left != 0;
+    case work_seen::none: w.watch_left -= w.watch_left != 0; return w.watch_left != 0;
     case work_seen::declined: w.watch_left = watch_rests; return true;
     case work_seen::found: return false;
   }
@@ -230,7 +230,8 @@ bool lifecycle::quiescent() noexcept {
   if (rt_.operations() != 0) return false;
   if (const clockwork* const timers = rt_.timers(); timers != nullptr && timers->pending() != 0) return false;
   if (rt_.policy().any_left()) return false;
-  return idle_.fence_and_view().word == before.word;  // nobody woke meanwhile
+  // Nobody woke meanwhile; that somebody has begun to watch, or ended it, asleep, is no matter.
+  return ((idle_.fence_and_view().word ^ before.word) & ~idle_view::watching_bit) == 0;
 }
 
 /// A worker that came late, with the number of the last run, asks again for the one that has begun since: nobody else may.

@@ -97,7 +97,7 @@ TEST(fairness_on_one_worker, a_backlog_of_long_events_is_left_after_half_a_milli
     post(color{2}, [&] { served_before_the_other = served; });
   });
   rt.run_until_idle();
-  EXPECT_LE(served_before_the_other, 80u);  // it looks at the clock every 64 events, between batches of 16
+  EXPECT_LE(served_before_the_other, 32u);  // it looks at the clock between batches of 16
   EXPECT_EQ(served, 250u);
 }
 

@@ -100,6 +100,20 @@ TEST_P(life, run_returns_after_stop_from_an_event_and_what_was_posted_before_has
   }
 }
 
+// A color whose turn is never over by itself: while it is served there are always more than a batch.
+TEST_P(life, run_for_ends_beside_a_backlog_that_never_does) {
+  runtime rt{settings()};
+  std::atomic<bool> enough{false};
+  std::function<void()> chain = [&] {
+    if (!enough) post(color{1}, [&chain] { chain(); });
+  };
+  for (unsigned n = 0; n < 400; ++n) rt.post(color{1}, [&chain] { chain(); });
+  rt.run_for(1ms);
+  rt.run_for(0ns);
+  enough = true;
+  rt.run_until_idle();
+}
+
 TEST_P(life, run_returns_after_stop_from_a_foreign_thread) {
   for (unsigned round = 0; round < rounds(20); ++round) {
     runtime rt{settings()};

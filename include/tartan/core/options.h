@@ -46,7 +46,7 @@ struct options {
   bool pin_default_color = false;
 
   /// Events of one color that a worker runs, at most, before it looks at other colors: 16, and beyond that those that were there when the
-  /// color's turn began, for 0.5 ms. The papers' schedulers have their own rules. Limit: 1 to 65536.
+  /// color's turn began, for 0.5 ms and what the 16 under way then take. The papers' schedulers have their own rules. Limit: 1 to 65536.
   unsigned batch = 256;
 
   /// Priority of looking outside for readiness and timers, which a worker does every 64 events (hints.h). While a color waits on it whose priority is

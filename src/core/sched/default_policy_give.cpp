@@ -50,7 +50,7 @@ default_policy::shorter_line default_policy::shortest_line(const worker& w, std:
     if (watched_ns < shortest_watch_ns) continue;
     seen = {turns, now_ns};
     const std::size_t waiting = homes_[other].waiting();
-    if (waiting != 0 && made == 0) continue;  // stuck
+    if (made == 0 && !life_.sleepers().is_asleep(other)) continue;  // in a long event; or it searches, and steals by itself
     const std::uint64_t turn_ns = watched_ns / std::max<std::uint64_t>(made, 1);
     if (waiting * turn_ns < best.wait_ns) best = {other, waiting * turn_ns, turn_ns};
   }

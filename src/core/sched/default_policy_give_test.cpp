@@ -101,8 +101,6 @@ TEST_F(a_worker_with_a_hot_color, keeps_those_that_have_a_backlog_themselves) {
 
 TEST_F(a_worker_with_a_hot_color, gives_nothing_to_one_that_is_stuck_or_was_not_watched) {
   let_wait(hot, 10);
-  let_wait(busy, 1);
-  let_wait(busier, 1);
   made_turns(busy, 0);
   made_turns(busier, 50, 19'999);
   make_room();

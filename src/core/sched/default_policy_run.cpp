@@ -143,17 +143,22 @@ bool default_policy::run_events(worker& w, color_queue& q, backlog& seen) {
 /// A color whose turn began with more events than a batch goes on with those: so a hot color, and whom it makes wait, are served in the
 /// order in which events came, as from one queue, and not color by color. Others that wait here meanwhile go where the line is shorter.
 ///
-/// Cost: a look at the clock, and one at the other workers' lines, for at least a batch of events.
+/// Cost: a look at the clock for each batch of events, and one at the other workers' lines.
 [[gnu::noinline]] void default_policy::serve_backlog(worker& w, color_queue& q, backlog& seen) {
+  home& h = homes_[w.index];
   const std::uint64_t begin = real_now_ns();
   if (stealing_) make_room(w, begin);
   for (unsigned served = batch_; seen.is_left() && served < longest_batch_; served += batch_) {
+    if (h.urgent.size() != 0 && h.urgent.has_above(static_cast<annotation>(q.told).level())) return;
     if (w.credits <= 0) {
+      if (life_.leaving(w)) return;  // and the turn ends as well, for there are no credits
       if (w.deferred_deadline != never_ns) life_.publish_deferred(w);
       look(w);
-      if (life_.leaving(w) || real_now_ns() - begin >= longest_turn_ns) return;
+      // What the look has made runnable waits behind the next event, which may be a long one (covered).
+      if (h.has_loot()) after_local(h);
     }
     run_batch(w, q, seen, std::min(batch_, longest_batch_ - served));
+    if (real_now_ns() - begin >= longest_turn_ns) return;
   }
 }
 

@@ -34,7 +34,7 @@ constexpr std::uint64_t longest_wait_ns = 400'000;
 /// What a steal costs both sides together: a membarrier takes 0.1 to 0.5 us while the others sleep, but 9 us while one runs, in a
 /// virtual machine, and stops that one as well.
 constexpr std::uint64_t steal_price_ns = 20'000;
-/// So many colors are taken at most: this price is shared by many, and the victim locked out for some 40 us, a fraction of contract 7's 1 ms.
+/// So many colors are taken at most: this price is shared by many, and the victim is locked out until they are taken.
 /// Of 50 000 short ones half are stolen: 488 at once were 12 % slower (W4).
 constexpr std::size_t most_stolen = 2440;
 /// What each color costs that moves, in cache lines: its own, its events', and the way back of their memory. Below it the victim
@@ -96,7 +96,7 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
 /// Mely's time-left rule, measured: backlog x time per turn against the price of a steal; and whatever is stuck behind a long event.
 bool default_policy::worth_it(unsigned victim, glance& seen, std::uint64_t now_ns) const noexcept {
   const std::uint64_t turns = life_.at(victim).turns.get();
-  const std::size_t waiting = homes_[victim].runnable();
+  const std::size_t waiting = homes_[victim].runnable() + (homes_[victim].posted.empty() ? 0 : 1);
   const std::uint64_t watched_ns = now_ns - seen.since_ns;
   const std::uint64_t made = turns - seen.turns;
   const bool busy = homes_[victim].has_loot();

@@ -22,7 +22,9 @@ namespace tartan::detail {
 /// - A color is a class of 65536; the map of 64 KB says whose it is. The paper's colors are 16 bits wide. The class moves whole, and not
 ///   while any color of it runs.
 /// - no-overtaking while moving: the color queue is linked nowhere on its way, but posts find it (color_homes.h).
-/// - An event whose cost nobody told counts 1 us.
+/// - An event whose cost nobody told counts 1 us, and the select callback nothing, so that nobody comes for it alone.
+/// - The stealing queue is without the color that runs and without one that is pinned, which no thief may take; and also with time-left two
+///   colors must be queued at a victim, as in the base.
 /// - The price of a steal is for a color queue, not for each event: here it costs the same however many there are.
 /// - The select callback and unordered events: as in per_worker_policy.h. Priorities are not looked at: Mely knows none.
 class color_queues_policy : public per_core_policy<color_queues_policy, color_homes<real_memory, task>> {

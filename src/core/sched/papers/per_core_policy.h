@@ -116,7 +116,7 @@ class per_core_policy : public paper_policy<P> {
   void run_task(worker& w, task& t) {
     event& e = *t.what;
     const std::uint64_t color_value = t.color_value;
-    const bool is_stolen = thieves_ != nullptr && thieves_[w.index].is_next(t.color_class);
+    const bool is_stolen = thieves_ != nullptr && thieves_[w.index].takes_loot(t.color_class);
     memory_.free(&t, &w.queue_lines);
     if (!is_stolen) [[likely]] return this->run_event(w, e, color_value);
     const std::uint64_t begin = real_now_ns();
@@ -188,8 +188,8 @@ class per_core_policy : public paper_policy<P> {
       which = number;
       left = count;
     }
-    /// Whether that event of its own is one that it has brought.
-    [[nodiscard]] bool is_next(std::uint32_t number) noexcept {
+    /// An event of its own is about to run. Gives whether it has brought that one.
+    [[nodiscard]] bool takes_loot(std::uint32_t number) noexcept {
       if (left == 0 || number != which) return false;
       --left;
       return true;

@@ -153,6 +153,7 @@ constexpr std::uint64_t moved = 3;        // at home on worker 0
 constexpr std::uint64_t congruent = 11;   // of the same class
 constexpr std::uint64_t stays = 0;        // on worker 0
 constexpr std::uint64_t of_thief = 1;     // at home on worker 1
+constexpr std::uint64_t too = 4;          // there, too
 
 template <class Policy>
 struct scene {
@@ -217,13 +218,14 @@ result two_thieves(const options& bounds) {
     t.post(stays, 2, 1);
     t.post(stays, 2, 2);
     for (int n = 1; n <= 5; ++n) t.post(of_thief, 2, n, true);
+    t.post(too, 2, 1, true);
     p.thread("poster", [=, a = t.task(moved, 0, 1)] { s->post(*a); });
     p.thread("thief", [=] { t.steal(s, 1, 0); });
     p.thread("second thief", [=] {
       t.steal(s, 2, 1);
       s->work(2, 1);
     });
-    p.finally([=] { t.all_ran(s, 9); });
+    p.finally([=] { t.all_ran(s, 10); });
   });
 }
 
@@ -249,7 +251,7 @@ result stolen_from_a_runner(const options& bounds) {
   });
 }
 
-// A class without events is given away, as place() does, while others post to it and come for it.
+// A class is given away, as place() does, by who then posts to it and runs it there, while others post to it, come for it and run it.
 template <class Policy>
 result given_away(const options& bounds) {
   return explore(bounds, [](program& p) {
@@ -263,8 +265,12 @@ result given_away(const options& bounds) {
       t.steal(s, 1, 0);
       s->work(1, 1);
     });
-    p.thread("giver", [=] { s->all.give(moved, 2); });
-    p.finally([=] { t.all_ran(s, 4); });
+    p.thread("giver", [=, b = t.task(moved, 1, 1)] {
+      s->all.give(moved, 2);
+      s->post(*b);
+      s->work(2, 1);
+    });
+    p.finally([=] { t.all_ran(s, 5); });
   });
 }
 

@@ -128,8 +128,14 @@ TEST_F(papers, color_queues_runs_ten_events_of_a_color_and_goes_on_to_the_next) 
 /// Events that note who they are, and one on worker 0 that waits until one of them has run: somebody has stolen it then.
 class thieves : public papers {
  protected:
-  void keep_first_worker(runtime& rt, color its) {
-    rt.post(its, [&] { test::spin_until([&] { return ran.load() != 0; }); });
+  static options with(std::string scheduler, unsigned workers) {
+    options made = papers::with(std::move(scheduler), workers);
+    made.pin_default_color = true;
+    return made;
+  }
+  /// Where no thief can have it from.
+  void keep_first_worker(runtime& rt) {
+    rt.post(color{}, [&] { test::spin_until([&] { return ran.load() != 0; }); });
   }
   auto first(unsigned name) {
     return [this, name] {
@@ -143,7 +149,7 @@ class thieves : public papers {
 /// With two workers even colors are at home on worker 0; the one that keeps it is there too.
 TEST_F(thieves, of_per_worker_take_the_first_color_that_has_less_than_half) {
   runtime rt{with("per_worker", 2)};
-  keep_first_worker(rt, color{2});
+  keep_first_worker(rt);
   for (int n = 0; n < 4; ++n) rt.post(color{4}, first(4));
   for (const unsigned c : {6u, 8u, 10u}) rt.post(color{c}, first(c));
   rt.run_until_idle();
@@ -160,7 +166,7 @@ TEST_F(thieves, of_per_worker_take_all_colors_of_a_class) {
     of_class.fetch_add(1);
     --inside;
   };
-  rt.post(color{2}, [&] { test::spin_until([&] { return of_class.load() == 4; }); });
+  rt.post(color{}, [&] { test::spin_until([&] { return of_class.load() == 4; }); });
   for (const unsigned c : {4u, 4u + 1024, 4u, 4u + 2048}) rt.post(color{c}, visit);
   for (const unsigned c : {6u, 6u, 8u, 8u, 10u, 10u}) rt.post(color{c}, [] {});
   rt.run_until_idle();
@@ -169,7 +175,7 @@ TEST_F(thieves, of_per_worker_take_all_colors_of_a_class) {
 
 TEST_F(thieves, of_color_queues_without_heuristics_take_the_first_that_has_less_than_half) {
   runtime rt{with("color_queues:base", 2)};
-  keep_first_worker(rt, color{2});
+  keep_first_worker(rt);
   rt.post(color{4}, first(4));
   for (int n = 0; n < 5; ++n) rt.post(color{6}, with_hints({.cost = 1ms}, first(6)));
   rt.run_until_idle();
@@ -178,7 +184,7 @@ TEST_F(thieves, of_color_queues_without_heuristics_take_the_first_that_has_less_
 
 TEST_F(thieves, of_color_queues_take_what_is_worth_it_by_its_time) {
   runtime rt{with("color_queues:time-left", 2)};
-  keep_first_worker(rt, color{2});
+  keep_first_worker(rt);
   rt.post(color{4}, first(4));
   for (int n = 0; n < 5; ++n) rt.post(color{6}, with_hints({.cost = 1ms}, first(6)));
   rt.post(color{8}, with_hints({.cost = 4us}, first(8)));
@@ -190,7 +196,7 @@ TEST_F(thieves, of_color_queues_leave_what_is_penalized) {
   for (const bool penalty : {false, true}) {
     ran = 0;
     runtime rt{with(penalty ? "color_queues:penalty" : "color_queues:time-left", 2)};
-    keep_first_worker(rt, color{2});
+    keep_first_worker(rt);
     rt.post(color{4}, with_hints({.cost = 1ms, .penalty = 1000}, first(4)));
     rt.post(color{6}, with_hints({.cost = 20us}, first(6)));
     rt.run_until_idle();

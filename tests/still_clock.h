@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -49,11 +50,16 @@ class still_poller final : public detail::poller {
     changed_.notify_all();
   }
 
-  bool harvest(unsigned /*worker*/) noexcept override {
-    const std::lock_guard hold{lock_};
-    ++harvests_;
-    return false;
+  bool harvest(unsigned worker) noexcept override {
+    {
+      const std::lock_guard hold{lock_};
+      ++harvests_;
+    }
+    return on_harvest && on_harvest(worker);
   }
+
+  /// Called at each look outside, on the thread of the worker that looks; gives whether it has posted anything. Set it while nobody runs.
+  std::function<bool(unsigned)> on_harvest;
 
   /// Whether every worker sleeps: then none does anything until the clock is moved or somebody calls the runtime.
   [[nodiscard]] bool all_asleep() {

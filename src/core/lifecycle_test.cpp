@@ -34,6 +34,7 @@ namespace tartan {
 namespace detail {
 
 struct lifecycle_probe {
+  static bool watches_on(lifecycle& life, worker& w) { return life.watches_on(w, never_ns); }
   /// This watch instead of the runtime's own. Threads: before the first run.
   static void use(lifecycle& life, std::unique_ptr<stall_watch> watch) { life.stalls_ = std::move(watch); }
 };
@@ -185,6 +186,21 @@ TEST_P(between_runs_of_several, a_watcher_whose_time_is_up_in_a_pause_promises_n
     rt.run_until_idle();
     EXPECT_TRUE(ran);
   }
+}
+
+// It may have begun its watch and been left without a count by its second look; looks that find nothing then end it, and do not begin anew.
+TEST(lifecycle, a_watcher_at_its_last_look_watches_no_longer) {
+  options with;
+  with.workers = 2;
+  runtime rt{with};
+  detail::worker& watcher = rt.state().life().at(1);
+  for (const unsigned left : {1u, 0u}) {
+    watcher.watch_left = left;
+    EXPECT_FALSE(detail::lifecycle_probe::watches_on(rt.state().life(), watcher));
+    EXPECT_EQ(watcher.watch_left, 0u);
+  }
+  watcher.watch_left = 2;
+  EXPECT_TRUE(detail::lifecycle_probe::watches_on(rt.state().life(), watcher));
 }
 
 /// Worker 1 begins to rest before the first run has begun, and goes on when worker 0 has gone to sleep in that run.

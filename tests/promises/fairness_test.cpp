@@ -13,6 +13,7 @@
 #include <tartan/core/runtime.h>
 #include <tartan/core/strand.h>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/still_clock.h"
@@ -40,65 +41,49 @@ TEST_P(fairness, a_color_that_always_has_events_does_not_keep_out_another_one) {
   EXPECT_TRUE(other_ran);
 }
 
+// How many events of color 1 run before color 2 has its turn, if so many of them were posted before it. Each calls `in_event(number)`.
+unsigned served_before_the_other(options with, unsigned backlog, const std::function<void(unsigned)>& in_event = {}) {
+  with.workers = 1;
+  runtime rt{with};
+  unsigned served = 0;
+  unsigned before_the_other = 0;
+  rt.post(color{3}, [&] {  // from an event: then color 1 is the first in line
+    for (unsigned n = 0; n < backlog; ++n) {
+      post(color{1}, [&] {
+        ++served;
+        if (in_event) in_event(served);
+      });
+    }
+    post(color{2}, [&] { before_the_other = served; });
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(served, backlog);
+  return before_the_other;
+}
+
 TEST(fairness_on_one_worker, a_color_gets_no_more_than_its_batch_while_another_one_waits) {
-  for (const unsigned batch : {1u, 3u, 16u}) {
+  for (const unsigned batch : {1u, 3u, 16u, 32u}) {
     options with;
-    with.workers = 1;
     with.batch = batch;
-    runtime rt{with};
-    unsigned served = 0;
-    unsigned served_before_the_other = 0;
-    rt.post(color{3}, [&] {  // from an event: then color 1 is the first in line
-      for (unsigned n = 0; n < 200; ++n) post(color{1}, [&served] { ++served; });
-      post(color{2}, [&] { served_before_the_other = served; });
-    });
-    rt.run_until_idle();
-    EXPECT_EQ(served_before_the_other, batch);
-    EXPECT_EQ(served, 200u);
+    EXPECT_EQ(served_before_the_other(with, 200), batch);
   }
 }
 
 // Served like one queue for all colors would be: what came first goes first, in batches.
 TEST(fairness_on_one_worker, a_long_backlog_is_served_as_far_as_it_was_there_before) {
-  options with;
-  with.workers = 1;
-  runtime rt{with};
-  unsigned served = 0;
-  unsigned served_before_the_other = 0;
-  rt.post(color{3}, [&] {
-    for (unsigned n = 0; n < 40; ++n) {
-      post(color{1}, [&served] {
-        ++served;
-        post(color{1}, [&served] { ++served; });  // in the turn: no part of the backlog
-      });
-    }
-    post(color{2}, [&] { served_before_the_other = served; });
-  });
-  rt.run_until_idle();
-  EXPECT_GE(served_before_the_other, 40u);
-  EXPECT_LE(served_before_the_other, 40u + 16u);  // whole batches
-  EXPECT_EQ(served, 80u);
+  unsigned later = 0;
+  const unsigned served = served_before_the_other({}, 40, [&](unsigned) { post(color{1}, [&later] { ++later; }); });
+  EXPECT_EQ(served, 40u);
+  EXPECT_EQ(later, 40u);
 }
 
 TEST(fairness_on_one_worker, a_backlog_of_long_events_is_left_after_half_a_millisecond) {
-  options with;
-  with.workers = 1;
-  runtime rt{with};
-  unsigned served = 0;
-  unsigned served_before_the_other = 0;
-  rt.post(color{3}, [&] {
-    for (unsigned n = 0; n < 250; ++n) {
-      post(color{1}, [&served] {
-        if (++served != 30) return;
-        const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds{500};
-        spin_until([&] { return std::chrono::steady_clock::now() >= until; });
-      });
-    }
-    post(color{2}, [&] { served_before_the_other = served; });
+  const unsigned served = served_before_the_other({}, 250, [](unsigned number) {
+    if (number != 30) return;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds{500};
+    spin_until([&] { return std::chrono::steady_clock::now() >= until; });
   });
-  rt.run_until_idle();
-  EXPECT_LE(served_before_the_other, 32u);  // it looks at the clock between batches of 16
-  EXPECT_EQ(served, 250u);
+  EXPECT_EQ(served, 32u);  // it looks at the clock between batches of 16
 }
 
 TEST_P(fairness, a_worker_that_is_never_out_of_work_looks_at_incoming_posts) {
@@ -193,6 +178,39 @@ TEST_P(fairness_behind_a_long_event, what_a_foreign_thread_posts_to_a_color_of_i
     outside.join();
     ASSERT_TRUE(ran);
   }
+}
+
+// A look within a long turn makes a color runnable, and the next event of that turn is a long one; all others sleep until they are called.
+TEST_P(fairness_behind_a_long_event, what_became_ready_in_the_middle_of_a_backlog_is_taken_by_an_idle_worker) {
+  test::still_poller clock;
+  options with = settings();
+  with.poller = &clock;
+  with.pin_default_color = true;  // the backlog stays with worker 0
+  runtime rt{with};
+  std::atomic<bool> ran{false};
+  unsigned served = 0;
+  bool armed = false;
+  bool posted = false;
+  clock.on_harvest = [&](unsigned worker) {
+    if (worker != 0 || !std::exchange(armed, false)) return false;
+    posted = rt.post(color{2}, [&] { ran = true; });
+    return posted;
+  };
+  rt.post([&] {
+    for (unsigned n = 0; n < 150; ++n) {
+      post([&] {
+        if (++served == 30) {  // in a turn that begins with more than a batch
+          spin_until([&] { return clock.others_asleep_until_called(); });
+          armed = true;
+        }
+        if (posted) spin_until([&] { return ran.load(); });
+      });
+    }
+  });
+  rt.run_until_idle();
+  EXPECT_TRUE(posted);
+  EXPECT_TRUE(ran);
+  EXPECT_EQ(served, 150u);
 }
 
 /// Trap 13: everybody who could help has looked, declined and gone to sleep before the long event begins, and nobody posts after that.

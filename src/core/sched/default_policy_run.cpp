@@ -72,7 +72,7 @@ color_queue* default_policy::next(home& h, color_queue* done) noexcept {
   color_queue* const q = h.next(done, strays);
   if (strays != nullptr) [[unlikely]] forward(strays);
   // Its first event may be a long one: somebody must be there for the others (covered).
-  if (q != nullptr && (h.has_loot())) after_local(h);
+  if (q != nullptr && h.has_loot()) after_local(h);
   return q;
 }
 

@@ -99,9 +99,8 @@ bool default_policy::worth_it(unsigned victim, glance& seen, std::uint64_t now_n
   const std::size_t waiting = homes_[victim].runnable() + (homes_[victim].posted.empty() ? 0 : 1);
   const std::uint64_t watched_ns = now_ns - seen.since_ns;
   const std::uint64_t made = turns - seen.turns;
-  const bool busy = homes_[victim].has_loot();
   // One that has nothing waiting, or nobody has looked at for long: what it did says nothing about what it does next.
-  if (!busy || watched_ns > longest_watch_ns) {
+  if (waiting == 0 || watched_ns > longest_watch_ns) {
     seen = {turns, now_ns};
     return false;
   }

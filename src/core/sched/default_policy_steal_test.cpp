@@ -130,6 +130,16 @@ TEST_F(a_thief, takes_urgent_colors_first) {
   EXPECT_EQ(default_policy_probe::urgent_at(*policy, thief), 1u);  // half of them
 }
 
+TEST_F(a_thief, takes_what_waits_only_in_the_chain_of_one_whose_turns_are_long) {
+  strand_state* const posted_to = policy->open_strand(&thief, false);
+  policy->place(*posted_to, victim.index);
+  policy->submit(*posted_to, *make_event(rt.state(), [] {}, std::source_location::current()), &thief);
+  let_wait(0, 3);  // 33 us each
+  EXPECT_TRUE(takes_at(now_ns));
+  EXPECT_EQ(policy->waiting(thief.index), 1u);
+  policy->close_strand(*posted_to, &thief);
+}
+
 TEST_F(a_thief, leaves_cheap_colors_to_who_serves_them_faster_alone) {
   let_wait(3999, 4000, 400'000);  // 100 ns each: 399.9 us
   EXPECT_FALSE(takes_at(now_ns));

@@ -7,6 +7,7 @@
 
 #include "core/line_pool.h"
 #include "core/memory.h"
+#include "core/sched/papers/linked_list.h"
 #include "core/sched/papers/task.h"
 
 namespace tartan::detail {
@@ -57,41 +58,9 @@ struct class_queue_of {
 using class_queue = class_queue_of<real_memory, task>;
 static_assert(sizeof(class_queue) == line_pool::line_bytes);
 
-/// Doubly linked, so that one in the middle can be stolen: Mely's core queue.
+/// Mely's core queue.
 template <class Memory, class Queue>
-class core_list_of {
- public:
-  [[nodiscard]] Queue* front() const noexcept { return head_; }
-  void push_back(Queue& q) noexcept {
-    Queue* const last = tail_;
-    q.next = nullptr;
-    q.previous = last;
-    if (last != nullptr) {
-      last->next = &q;
-    } else {
-      head_ = &q;
-    }
-    tail_ = &q;
-  }
-  void remove(Queue& q) noexcept {
-    Queue* const next = q.next;
-    Queue* const previous = q.previous;
-    if (previous != nullptr) {
-      previous->next = next;
-    } else {
-      head_ = next;
-    }
-    if (next != nullptr) {
-      next->previous = previous;
-    } else {
-      tail_ = previous;
-    }
-  }
-
- private:
-  typename Memory::template plain<Queue*> head_;
-  typename Memory::template plain<Queue*> tail_;
-};
+using core_list_of = linked_list_of<Memory, Queue>;
 using core_list = core_list_of<real_memory, class_queue>;
 
 /// Mely's stealing queue: those that are worth a steal, in three unordered lists by their cumulative time.

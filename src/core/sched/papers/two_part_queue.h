@@ -7,6 +7,7 @@
 #include <tartan/core/color.h>
 
 #include "core/memory.h"
+#include "core/sched/papers/linked_list.h"
 #include "core/sched/papers/task.h"
 
 namespace tartan::detail {
@@ -18,52 +19,28 @@ namespace tartan::detail {
 template <class Memory, class Task>
 class two_part_queue_of {
  public:
-  [[nodiscard]] bool empty() const noexcept { return head_ == nullptr; }
-  [[nodiscard]] Task* front() const noexcept { return head_; }
-  [[nodiscard]] Task* back() const noexcept { return tail_; }
+  [[nodiscard]] bool empty() const noexcept { return list_.front() == nullptr; }
+  [[nodiscard]] Task* front() const noexcept { return list_.front(); }
+  [[nodiscard]] Task* back() const noexcept { return list_.back(); }
 
   /// At the end of its part.
   void append(Task& t) noexcept { insert(t, t.right ? nullptr : static_cast<Task*>(right_)); }
   /// At the left end of its part: before those of its color that came meanwhile.
-  void prepend(Task& t) noexcept { insert(t, t.right ? right_ : head_); }
+  void prepend(Task& t) noexcept { insert(t, t.right ? static_cast<Task*>(right_) : list_.front()); }
 
   void remove(Task& t) noexcept {
-    Task* const next = t.next;
-    Task* const previous = t.previous;
-    if (right_ == &t) right_ = next;
-    if (previous != nullptr) {
-      previous->next = next;
-    } else {
-      head_ = next;
-    }
-    if (next != nullptr) {
-      next->previous = previous;
-    } else {
-      tail_ = previous;
-    }
+    if (right_ == &t) right_ = static_cast<Task*>(t.next);
+    list_.remove(t);
   }
 
  private:
   /// Before `at`; null: at the end.
   void insert(Task& t, Task* at) noexcept {
-    Task* const previous = at != nullptr ? at->previous : tail_;
-    t.next = at;
-    t.previous = previous;
-    if (previous != nullptr) {
-      previous->next = &t;
-    } else {
-      head_ = &t;
-    }
-    if (at != nullptr) {
-      at->previous = &t;
-    } else {
-      tail_ = &t;
-    }
+    list_.insert(t, at);
     if (t.right && right_ == at) right_ = &t;
   }
 
-  typename Memory::template plain<Task*> head_;
-  typename Memory::template plain<Task*> tail_;
+  linked_list_of<Memory, Task> list_;
   typename Memory::template plain<Task*> right_;  ///< the first of the right part
 };
 using two_part_queue = two_part_queue_of<real_memory, task>;

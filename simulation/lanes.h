@@ -67,6 +67,7 @@ class strand_lanes {
     with.workers = setup.workers;
     with.stealing = setup.stealing;
     with.pin_default_color = setup.pin_first;
+    with.bind_workers = true;
     with.stall_after = std::chrono::nanoseconds{0};
     with.poller = &sleeps;
     return with;

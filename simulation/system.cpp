@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/sched/papers/core_distance.h"
+#include "core/sched/core_distance.h"
 #include "simulation/pages.h"
 #include "simulation/pause.h"
 #include "simulation/sequencer.h"
@@ -73,6 +73,8 @@ int __wrap_sched_getaffinity(pid_t, std::size_t size, cpu_set_t* into) {
   for (unsigned n = 0; n < (running != nullptr ? running->on().cores : 1); ++n) CPU_SET_S(n, size, into);
   return 0;
 }
+
+int __wrap_sched_setaffinity(pid_t, std::size_t, const cpu_set_t*) { return 0; }  // each worker has a core of its own
 
 int __real_pthread_mutex_trylock(pthread_mutex_t* mutex);
 int __real_pthread_mutex_lock(pthread_mutex_t* mutex);
@@ -131,14 +133,15 @@ void* simulation::map_pages(std::size_t bytes) noexcept {
 
 namespace tartan::detail {
 
-/// In the place of the one that asks the real system: neighbors in the simulated machine first, then by number.
+/// In the place of the one that asks the real system: neighbors in the simulated machine first, then by number, round.
 std::vector<std::vector<unsigned>> nearest_first(const std::vector<unsigned>& cpus, const std::string& /*root*/) {
   const simulation::machine& on = running->on();
   std::vector<std::vector<unsigned>> order(cpus.size());
   for (const bool near : {true, false}) {
     for (unsigned from = 0; from < cpus.size(); ++from) {
-      for (unsigned to = 0; to < cpus.size(); ++to) {
-        if (to != from && (on.group_of(from) == on.group_of(to)) == near) order[from].push_back(to);
+      for (unsigned step = 1; step < cpus.size(); ++step) {
+        const auto to = static_cast<unsigned>((from + step) % cpus.size());
+        if ((on.group_of(from) == on.group_of(to)) == near) order[from].push_back(to);
       }
     }
   }

@@ -76,7 +76,7 @@ class tartan_runtime {
     to.add("lock_held_s", static_cast<double>(seen.lock_held_ns) / 1e9);
     to.add("ns_per_steal", per_steal(seen.steal_ns));
     to.add("stolen_run_ns", per_steal(seen.stolen_run_ns));
-    to.add("events_per_steal", per_steal(seen.stolen_events));
+    if (seen.stolen_events != 0) to.add("events_per_steal", per_steal(seen.stolen_events));  // the default does not tell them apart
     to.add("vain_visits", static_cast<double>(seen.vain_visits));
     to.add("longest_queue", static_cast<double>(seen.longest_queue));
   }

@@ -196,6 +196,12 @@ cpu_mask cpu_mask::of_this_thread(const affinity_calls& calls) {
   return mask;
 }
 
+std::vector<unsigned> cpu_mask::in_turn(unsigned workers) const {
+  std::vector<unsigned> where(workers);
+  for (unsigned n = 0; n < workers; ++n) where[n] = cpus_.empty() ? n : cpus_[n % count()];
+  return where;
+}
+
 std::error_code bind_to_cpu(const cpu_mask& mask, unsigned nth, const affinity_calls& calls) {
   if (mask.cpus().empty()) return {};
   return set_affinity(calls, {mask.cpus()[nth % mask.count()]});

@@ -28,6 +28,9 @@ class cpu_mask {
   [[nodiscard]] unsigned count() const noexcept { return static_cast<unsigned>(cpus_.size()); }
   [[nodiscard]] const std::vector<unsigned>& cpus() const noexcept { return cpus_; }
 
+  /// Where so many workers are if each is bound (bind_to_cpu); 0, 1, 2 ... if the mask is empty. Errors: std::bad_alloc.
+  [[nodiscard]] std::vector<unsigned> in_turn(unsigned workers) const;
+
  private:
   std::vector<unsigned> cpus_;
 };

@@ -167,6 +167,14 @@ TEST(usable_cpus_of_this_machine, are_at_least_one_and_at_most_those_of_the_mask
   EXPECT_LE(usable_cpus(), cpu_mask::of_this_thread().count());
 }
 
+TEST(cpus_in_turn, count_round_in_the_mask_as_binding_does) {
+  const cpu_mask mask = cpu_mask::of_this_thread();
+  const std::vector<unsigned> where = mask.in_turn(mask.count() + 1);
+  ASSERT_EQ(where.size(), mask.count() + 1);
+  for (unsigned n = 0; n <= mask.count(); ++n) EXPECT_EQ(where[n], mask.cpus()[n % mask.count()]);
+  EXPECT_EQ(cpu_mask{}.in_turn(3), (std::vector<unsigned>{0, 1, 2}));
+}
+
 TEST(binding_to_a_cpu, counts_round_in_the_mask_and_can_be_undone) {
   std::thread{[] {
     const cpu_mask all = cpu_mask::of_this_thread();

@@ -46,6 +46,7 @@ class line_pool {
     if (cache.free == nullptr) refill(cache);
     free_line* const line = cache.free;
     cache.free = line->next;
+    real_memory::prefetch(cache.free);  // if it was freed on another worker, its link and its bytes are in that one's cache
     --cache.count;
     return line;
   }

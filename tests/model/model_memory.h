@@ -172,6 +172,7 @@ struct model_memory {
   static void full_barrier() noexcept { explorer::here().full_barrier(); }
   static void pause() noexcept { explorer::here().pause(); }
   static void relax() noexcept {}
+  static void prefetch(const void* /*line*/) noexcept {}
 };
 
 }  // namespace tartan::model

@@ -215,7 +215,7 @@ struct small_policy {
   /// As default_policy::steal_from.
   bool steal(unsigned thief, unsigned victim) {
     std::array<color_queue*, Traits::segment_slots> room{};
-    const typename home::robbed got = homes[victim].rob(thief, room);
+    const typename home::robbed got = homes[victim].rob(thief, room, [] {});
     forward(got.strays);
     if (got.count == 0) return false;
     homes[thief].receive({room.data(), got.count});

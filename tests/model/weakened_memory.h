@@ -58,6 +58,7 @@ struct without_order {
   static void full_barrier() noexcept { model_memory::full_barrier(); }
   static void pause() noexcept { model_memory::pause(); }
   static void relax() noexcept {}
+  static void prefetch(const void* /*line*/) noexcept {}
 };
 
 }  // namespace tartan::model

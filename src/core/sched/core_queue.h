@@ -38,12 +38,17 @@ class core_queue {
     size_.store(size() + 1, std::memory_order_relaxed);
   }
 
-  /// The color queue that has waited longest, or null.
+  /// What pop() will give, or null.
+  [[nodiscard]] Queue* front() const noexcept { return size() == 0 ? nullptr : static_cast<Queue*>(first_->slots[first_->begin]); }
+
+  /// The color queue that has waited longest, or null. Asks for the line of one that comes later.
   [[nodiscard]] Queue* pop() noexcept {
     const std::uint32_t waiting = size();
     if (waiting == 0) return nullptr;
     const std::uint32_t at = first_->begin;
     Queue* const queue = first_->slots[at];
+    // Behind the last one there is none, or one of an earlier tour: that does no harm.
+    Memory::prefetch(first_->slots[std::min<std::size_t>(at + prefetch_distance, segment_slots - 1)]);
     first_->begin = at + 1;
     size_.store(waiting - 1, std::memory_order_relaxed);
     if (at + 1 == first_->end) [[unlikely]] retire_first();
@@ -120,6 +125,7 @@ class core_queue {
   }
 
   static constexpr unsigned most_spares = 64;
+  static constexpr std::size_t prefetch_distance = 3;
 
   segment* first_ = nullptr;
   segment* last_ = nullptr;

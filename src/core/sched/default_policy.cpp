@@ -38,6 +38,7 @@ default_policy::default_policy(runtime_state& rt)
     homes_[n].index = n;
     watches_[n].others.resize(workers_);
   }
+  set_victims();
   if (rt.settings().pin_default_color) homes_[0].pin = default_color_;
 }
 

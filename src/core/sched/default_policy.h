@@ -44,6 +44,7 @@ class default_policy {
   [[nodiscard]] bool any_left() noexcept;
   [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept;
   std::size_t drop_all() noexcept;
+  [[nodiscard]] scheduler_figures figures() const noexcept;
 
  private:
   friend struct default_policy_probe;  // a test's
@@ -64,13 +65,18 @@ class default_policy {
   };
   struct alignas(64) watch {
     std::vector<glance> others;
+    std::vector<unsigned> victims;         ///< all others, nearest first
+    std::uint64_t price_ns;                ///< of a steal, both sides together, as measured
     std::uint64_t stole_at_ns = 0;         ///< the last steal, until it is judged
+    bool took_at_once = false;             ///< it was not a matter of price
     std::uint64_t keeps_off_ns = 0;        ///< for how long, after the last one that did not pay
     std::uint64_t keeps_off_until_ns = 0;
     std::uint64_t hot_turn_ns = 0;         ///< when it last began to serve a long backlog
     unsigned looks_put_off = 0;            ///< in a row, for what is more urgent
+    scheduler_figures figures{.counted = true};
 
     void judge_loot(std::uint64_t now_ns) noexcept;
+    void learn_price(std::uint64_t entering_ns) noexcept;
   };
 
   // Posting: default_policy_post.cpp
@@ -137,9 +143,10 @@ class default_policy {
   void give(worker& w, unsigned to, std::size_t most) noexcept;
 
   // Stealing: default_policy_steal.cpp
+  void set_victims();
   bool steal_from(worker& w, unsigned victim) noexcept;
   void wake_owners() noexcept;
-  [[nodiscard]] bool worth_it(unsigned victim, glance& seen, std::uint64_t now_ns) const noexcept;
+  [[nodiscard]] bool worth_it(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept;
   [[nodiscard]] bool visit_others(worker& w, std::uint64_t now_ns) noexcept;
 
   runtime_state& rt_;

@@ -41,9 +41,9 @@ void default_policy::make_room(worker& w, std::uint64_t now_ns) noexcept {
 /// Whose line a color would wait in for the shortest time, by the turns that each has made since the last look.
 default_policy::shorter_line default_policy::shortest_line(const worker& w, std::uint64_t now_ns) noexcept {
   shorter_line best{w.index, never_ns / 2, 1};
-  for (unsigned n = 1; n < workers_; ++n) {
-    const unsigned other = (w.index + n) % workers_;
-    glance& seen = watches_[w.index].others[other];
+  watch& own = watches_[w.index];
+  for (const unsigned other : own.victims) {
+    glance& seen = own.others[other];
     const std::uint64_t turns = life_.at(other).turns.get();
     const std::uint64_t made = turns - seen.turns;
     const std::uint64_t watched_ns = now_ns - seen.since_ns;

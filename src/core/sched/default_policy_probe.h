@@ -13,6 +13,7 @@ struct default_policy_probe {
 
   static watch& watch_of(default_policy& policy, const worker& w) { return policy.watches_[w.index]; }
   static bool visit_others(default_policy& policy, worker& w, std::uint64_t now_ns) { return policy.visit_others(w, now_ns); }
+  static bool steal_from(default_policy& policy, worker& w, unsigned victim) { return policy.steal_from(w, victim); }
   static std::size_t urgent_at(default_policy& policy, const worker& w) { return policy.homes_[w.index].urgent.size(); }
   static void make_room(default_policy& policy, worker& w, std::uint64_t now_ns) { policy.make_room(w, now_ns); }
 };

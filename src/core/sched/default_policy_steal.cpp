@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
+#include "core/sched/core_distance.h"
 #include "core/sched/default_policy.h"
 
 namespace tartan::detail {
@@ -31,9 +32,11 @@ constexpr std::uint64_t longest_watch_ns = 2'000'000;
 /// A backlog that the victim alone would not have served by then is shared. With the time between two looks of a watcher (lifecycle_sleep.cpp) that
 /// is less than contract 7's 1 ms.
 constexpr std::uint64_t longest_wait_ns = 400'000;
-/// What a steal costs both sides together: a membarrier takes 0.1 to 0.5 us while the others sleep, but 9 us while one runs, in a
-/// virtual machine, and stops that one as well.
-constexpr std::uint64_t steal_price_ns = 20'000;
+/// What a steal costs both sides together, until it has been measured: a membarrier takes 0.1 to 0.5 us while the others sleep, but 9 us
+/// while one runs, in a virtual machine, and stops that one as well.
+constexpr std::uint64_t first_price_ns = 20'000;
+constexpr std::uint64_t lowest_price_ns = 2'000;
+constexpr std::uint64_t highest_price_ns = 40'000;
 /// So many colors are taken at most: this price is shared by many, and the victim is locked out until they are taken.
 /// Of 50 000 short ones half are stolen: 488 at once were 12 % slower (W4).
 constexpr std::size_t most_stolen = 2440;
@@ -70,35 +73,61 @@ bool default_policy::search(worker& w) {
 /// robbing (measured: W7). Then this worker keeps off for a while, never so long that anything would wait for 1 ms.
 void default_policy::watch::judge_loot(std::uint64_t now_ns) noexcept {
   if (stole_at_ns == 0) return;
-  const bool paid = now_ns - stole_at_ns >= 2 * steal_price_ns;
-  keeps_off_ns = paid ? 0 : std::clamp<std::uint64_t>(2 * keeps_off_ns, shortest_rest_ns, longest_rest_ns);
-  keeps_off_until_ns = now_ns + keeps_off_ns;
+  const std::uint64_t took_ns = now_ns - stole_at_ns;
   stole_at_ns = 0;
+  figures.stolen_run_ns += took_ns;
+  if (took_at_once) return;
+  keeps_off_ns = took_ns >= 2 * price_ns ? 0 : std::clamp<std::uint64_t>(2 * keeps_off_ns, shortest_rest_ns, longest_rest_ns);
+  keeps_off_until_ns = now_ns + keeps_off_ns;
+}
+
+/// The thief waits for its barrier, and the victim is stopped by it for as long. One measurement in eight counts: a thief that was
+/// preempted meanwhile must not keep all others off.
+void default_policy::watch::learn_price(std::uint64_t entering_ns) noexcept {
+  const std::uint64_t price = std::clamp(2 * entering_ns, lowest_price_ns, highest_price_ns);
+  price_ns += price / 8 - price_ns / 8;
+}
+
+/// Nearest first, by the caches that they share, if workers are bound and so have a place; else one after the other, round.
+///
+/// Source: Mely, III.D.
+void default_policy::set_victims() {
+  const bool bound = rt_.settings().bind_workers && workers_ > 2;
+  const std::vector<std::vector<unsigned>> nearest =
+      bound ? nearest_first(rt_.cpus().in_turn(workers_)) : std::vector<std::vector<unsigned>>(workers_);
+  for (unsigned n = 0; n < workers_; ++n) {
+    watch& own = watches_[n];
+    own.price_ns = first_price_ns;
+    own.victims = nearest[n];
+    for (unsigned on = 1; !bound && on < workers_; ++on) own.victims.push_back((n + on) % workers_);
+  }
 }
 
 /// One look at each other worker. True: something was stolen.
 bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
   watch& seen = watches_[w.index];
-  for (unsigned n = 1; n < workers_; ++n) {
-    const unsigned victim = (w.index + n) % workers_;
+  for (const unsigned victim : seen.victims) {
     const home& v = homes_[victim];
     const bool has_work = v.has_loot();
     const bool at_once = has_work && (life_.sleepers().is_asleep(victim) || life_.hurried(w));
-    const bool pays = worth_it(victim, seen.others[victim], now_ns);
+    const bool pays = worth_it(seen, victim, now_ns);
     if (!has_work || (!at_once && (now_ns < seen.keeps_off_until_ns || !pays))) continue;
     if (!steal_from(w, victim)) continue;
-    seen.stole_at_ns = at_once ? 0 : real_now_ns();
+    seen.stole_at_ns = real_now_ns();
+    seen.took_at_once = at_once;
     return true;
   }
   return false;
 }
 
 /// Mely's time-left rule, measured: backlog x time per turn against the price of a steal; and whatever is stuck behind a long event.
-bool default_policy::worth_it(unsigned victim, glance& seen, std::uint64_t now_ns) const noexcept {
+bool default_policy::worth_it(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept {
+  glance& seen = own.others[victim];
   const std::uint64_t turns = life_.at(victim).turns.get();
   const std::size_t waiting = homes_[victim].runnable() + (homes_[victim].posted.empty() ? 0 : 1);
   const std::uint64_t watched_ns = now_ns - seen.since_ns;
   const std::uint64_t made = turns - seen.turns;
+  own.figures.longest_queue = std::max<std::uint64_t>(own.figures.longest_queue, waiting);
   // One that has nothing waiting, or nobody has looked at for long: what it did says nothing about what it does next.
   if (waiting == 0 || watched_ns > longest_watch_ns) {
     seen = {turns, now_ns};
@@ -106,13 +135,13 @@ bool default_policy::worth_it(unsigned victim, glance& seen, std::uint64_t now_n
   }
   // Where the programmer has told what events cost, nothing has to be watched.
   const std::uint64_t told_ns = homes_[victim].told_ns.load(std::memory_order_relaxed);
-  if (told_ns >= steal_price_ns && told_ns >= waiting * color_price_ns) return true;
+  if (told_ns >= own.price_ns && told_ns >= waiting * color_price_ns) return true;
   if (made == 0) return watched_ns >= long_turn_ns;
   if (watched_ns < shortest_watch_ns) return false;
   const std::uint64_t turn_ns = watched_ns / made;
   // Cheap or not, nobody waits for longer than this while there is an idle worker (contract 7).
   const bool too_long = (made >= waiting || watched_ns >= forecast_watch_ns) && waiting * turn_ns >= longest_wait_ns;
-  if (too_long || (turn_ns >= color_price_ns && waiting * turn_ns >= steal_price_ns)) return true;
+  if (too_long || (turn_ns >= color_price_ns && waiting * turn_ns >= own.price_ns)) return true;
   seen = {turns, now_ns};  // declined: from here on anew, also if this worker sleeps meanwhile
   return false;
 }
@@ -123,10 +152,9 @@ work_seen default_policy::watch_others(const worker& w) noexcept {
   work_seen seen = work_seen::none;
   const std::uint64_t now = real_now_ns();
   watch& mine = watches_[w.index];
-  for (unsigned n = 0; n < workers_; ++n) {
-    if (n == w.index) continue;
+  for (const unsigned n : mine.victims) {
     const bool has_loot = homes_[n].has_loot();
-    const bool pays = worth_it(n, mine.others[n], now) && now >= mine.keeps_off_until_ns;
+    const bool pays = worth_it(mine, n, now) && now >= mine.keeps_off_until_ns;
     if (has_loot && (pays || life_.sleepers().is_asleep(n))) return work_seen::found;
     if (has_loot) seen = work_seen::declined;
   }
@@ -135,15 +163,43 @@ work_seen default_policy::watch_others(const worker& w) noexcept {
 
 bool default_policy::steal_from(worker& w, unsigned victim) noexcept {
   std::array<color_queue*, most_stolen> room;
-  const home::robbed got = homes_[victim].rob(w.index, room);
+  watch& own = watches_[w.index];
+  const bool is_awake = !life_.sleepers().is_asleep(victim);
+  const std::uint64_t begin = real_now_ns();
+  std::uint64_t entered = begin;
+  const home::robbed got = homes_[victim].rob(w.index, room, [&entered]() noexcept { entered = real_now_ns(); });
+  if (got.entered) {
+    if (is_awake) own.learn_price(entered - begin);
+    own.figures.lock_wait_ns += entered - begin;
+    own.figures.lock_held_ns += real_now_ns() - entered;
+  }
   if (got.strays != nullptr) forward(got.strays);
   // The victim may have looked while the thief had the pinned color queue in hand, and be asleep now (covered).
   if (got.pinned) after_link(victim, true, &w);
-  if (got.count == 0) return false;
+  if (got.count == 0) {
+    own.figures.vain_visits += got.entered ? 1 : 0;
+    return false;
+  }
   homes_[w.index].receive({room.data(), got.count});
+  own.figures.steal_ns += real_now_ns() - begin;
   w.steals.add();
   w.stolen_colors.add(got.count);
   return true;
+}
+
+/// Threads: no worker runs. Owners take their own locks without a clock: what is told of locks is thieves' time.
+scheduler_figures default_policy::figures() const noexcept {
+  scheduler_figures sum{.counted = true};
+  for (const watch& each : watches_) {
+    sum.lock_wait_ns += each.figures.lock_wait_ns;
+    sum.lock_held_ns += each.figures.lock_held_ns;
+    sum.steal_ns += each.figures.steal_ns;
+    sum.vain_visits += each.figures.vain_visits;
+    sum.stolen_run_ns += each.figures.stolen_run_ns;
+    sum.longest_queue = std::max(sum.longest_queue, each.figures.longest_queue);
+  }
+  for (unsigned n = 0; n < workers_; ++n) sum.steals += life_.at(n).steals.get();
+  return sum;
 }
 
 /// The last searcher found work. Is there more, for which another worker should come?

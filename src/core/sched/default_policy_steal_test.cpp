@@ -8,10 +8,13 @@
 #include <tartan/core/hints.h>
 #include <tartan/core/runtime.h>
 #include <utility>
+#include <vector>
 
 #include "core/clock.h"
+#include "core/cpus.h"
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
+#include "core/sched/core_distance.h"
 #include "core/sched/default_policy.h"
 #include "core/sched/default_policy_probe.h"
 #include "core/sched/scheduled.h"
@@ -220,6 +223,107 @@ TEST_F(a_thief, does_not_keep_off_from_who_sleeps) {
   EXPECT_TRUE(takes_at(now_ns));
   sleepers.cancel(victim.index);
   (void)sleepers.end_search();
+}
+
+TEST_F(a_thief, does_not_keep_off_after_loot_whose_owner_slept) {
+  seen().stole_at_ns = now_ns;
+  seen().took_at_once = true;
+  seen().judge_loot(now_ns + 1);
+  EXPECT_EQ(seen().keeps_off_until_ns, 0u);
+  EXPECT_EQ(policy->figures().stolen_run_ns, 1u);
+}
+
+TEST_F(a_thief, goes_by_the_price_that_it_has_measured) {
+  seen().price_ns = 10'000;
+  let_wait(24, 250);  // 400 ns each: 9.6 us
+  EXPECT_FALSE(takes_at(now_ns));
+  let_wait(1, 250);
+  EXPECT_TRUE(takes_at(now_ns));
+  seen().price_ns = 30'000;
+  let_wait(5, 0, 0, {.cost = 5us});
+  EXPECT_FALSE(takes_at(now_ns));
+}
+
+TEST_F(a_thief, measures_the_price_where_the_owner_is_awake) {
+  let_wait(1, 0);
+  EXPECT_TRUE(takes_at(now_ns));
+  EXPECT_NE(seen().price_ns, 20'000u);
+  const scheduler_figures told = policy->figures();
+  EXPECT_TRUE(told.counted);
+  EXPECT_EQ(told.steals, 1u);
+  EXPECT_EQ(told.longest_queue, 1u);
+  EXPECT_GT(told.lock_wait_ns, 0u);
+  EXPECT_GT(told.lock_held_ns, 0u);
+  EXPECT_GE(told.steal_ns, told.lock_wait_ns + told.lock_held_ns);
+  EXPECT_EQ(told.vain_visits, 0u);
+
+  auto& sleepers = rt.state().life().sleepers();
+  sleepers.search();
+  sleepers.rest(victim.index);
+  seen().price_ns = 20'000;
+  let_wait(1, 0);
+  EXPECT_TRUE(takes_at(now_ns));
+  EXPECT_EQ(seen().price_ns, 20'000u);  // its barrier stops nobody
+  sleepers.cancel(victim.index);
+  (void)sleepers.end_search();
+}
+
+TEST_F(a_thief, does_not_believe_in_a_price_that_it_has_seen_once) {
+  seen().learn_price(1'000'000'000);
+  EXPECT_EQ(seen().price_ns, 22'500u);
+  for (int n = 0; n < 100; ++n) seen().learn_price(1'000'000'000);
+  EXPECT_NEAR(static_cast<double>(seen().price_ns), 40'000, 8);
+  for (int n = 0; n < 100; ++n) seen().learn_price(3'000);
+  EXPECT_NEAR(static_cast<double>(seen().price_ns), 6'000, 8);
+  for (int n = 0; n < 100; ++n) seen().learn_price(1);
+  EXPECT_NEAR(static_cast<double>(seen().price_ns), 2'000, 8);
+}
+
+TEST_F(a_thief, tells_of_a_visit_in_vain) {
+  EXPECT_FALSE(default_policy_probe::steal_from(*policy, thief, victim.index));
+  EXPECT_EQ(policy->figures().vain_visits, 1u);
+  EXPECT_EQ(policy->figures().steals, 0u);
+}
+
+using order = std::vector<unsigned>;
+
+/// Whom each worker of a runtime robs first.
+std::vector<order> victims_of(bool bound, unsigned workers) {
+  options with;
+  with.workers = workers;
+  with.bind_workers = bound;
+  runtime rt{with};
+  scheduled<default_policy> made{rt.state()};
+  std::vector<order> found;
+  for (unsigned n = 0; n < workers; ++n) found.push_back(default_policy_probe::watch_of(made.inner(), rt.state().life().at(n)).victims);
+  return found;
+}
+
+TEST(victims, go_round_if_their_workers_are_not_bound_to_a_place) {
+  EXPECT_EQ(victims_of(false, 3), (std::vector<order>{{1, 2}, {2, 0}, {0, 1}}));
+}
+
+TEST(victims, go_to_the_nearest_cache_first_if_they_are) {
+  EXPECT_EQ(victims_of(true, 5), nearest_first(cpu_mask::of_this_thread().in_turn(5)));
+}
+
+TEST(victims, take_from_the_first_in_their_order_that_pays) {
+  options with;
+  with.workers = 3;
+  runtime rt{with};
+  auto made = std::make_unique<scheduled<default_policy>>(rt.state());
+  default_policy& policy = made->inner();
+  rt.state().use(std::move(made));
+  worker& thief = rt.state().life().at(0);
+  default_policy_probe::watch& seen = default_policy_probe::watch_of(policy, thief);
+  seen.victims = {2, 1};
+  for (const unsigned n : {1u, 2u}) {
+    policy.submit(color{n}, *make_event(rt.state(), [] {}, std::source_location::current()), &rt.state().life().at(n));
+    seen.others[n].since_ns = now_ns - 100'000;
+  }
+  EXPECT_TRUE(default_policy_probe::visit_others(policy, thief, now_ns));
+  EXPECT_EQ(policy.waiting(2), 0u);
+  EXPECT_EQ(policy.waiting(1), 1u);
 }
 
 TEST_F(a_thief, judges_in_its_next_search_what_it_took) {

@@ -142,6 +142,8 @@ struct alignas(128) home_of {
     }
     color_queue* const q = urgent.size() != 0 ? urgent.pick(queue) : queue.pop();
     if (q != nullptr) delist(*q);
+    // Its line has been asked for before: by now its first event can be.
+    if (const color_queue* const following = queue.front()) Memory::prefetch(following->head);
     return q;
   }
 
@@ -258,16 +260,18 @@ struct alignas(128) home_of {
   };
 
   /// Takes half of the runnable color queues, the incoming ones included: else work behind a long event is stuck.
-  /// They are the thief's, which has to receive() them.
-  [[nodiscard]] robbed rob(unsigned thief, std::span<color_queue*> room) noexcept {
+  /// They are the thief's, which has to receive() them. Calls `on_entered` with the lock held.
+  template <class F>
+  [[nodiscard]] robbed rob(unsigned thief, std::span<color_queue*> room, F on_entered) noexcept {
     robbed outcome;
     if (!lock.try_enter_as_thief()) return outcome;
+    on_entered();
     outcome.entered = true;
     outcome.strays = take_incoming();
     if (urgent.size() != 0) outcome.count = urgent.take_half(room);
     outcome.count += queue.take_half(room.subspan(outcome.count));
     outcome.pinned = pinned.load(std::memory_order_relaxed) != nullptr;
-    for (std::size_t n = 0; n < outcome.count; ++n) __builtin_prefetch(room[n], 1);
+    for (std::size_t n = 0; n < outcome.count; ++n) Memory::prefetch(room[n]);
     // release: the owner's part of the color queue goes over; pairs with take_incoming and append
     for (std::size_t n = 0; n < outcome.count; ++n) {
       delist(*room[n]);

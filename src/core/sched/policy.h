@@ -54,8 +54,12 @@ concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, c
 };
 
 /// What the papers' evaluations print beside events per second. Times are sums over all threads.
+///
+/// The papers' schedulers count them if somebody asks for them. The default always does, as its thieves see them: of locks, only thieves'
+/// time; the run time of what a steal brought until the thief looked for work again; as the longest queue, the most colors that a thief
+/// saw waiting; no stolen events.
 struct scheduler_figures {
-  bool counted = false;              ///< somebody has asked for them; else all are 0
+  bool counted = false;              ///< else all are 0
   std::uint64_t lock_wait_ns = 0;    ///< until threads had one of the policy's locks
   std::uint64_t lock_held_ns = 0;    ///< while they had it
   std::uint64_t steals = 0;
@@ -63,7 +67,7 @@ struct scheduler_figures {
   std::uint64_t vain_visits = 0;     ///< of thieves that locked a victim and found nothing
   std::uint64_t stolen_events = 0;   ///< that have run
   std::uint64_t stolen_run_ns = 0;   ///< what they took
-  std::uint64_t longest_queue = 0;   ///< events that waited in one queue
+  std::uint64_t longest_queue = 0;   ///< events that waited in one queue, at most
 };
 
 /// A policy as the rest of the runtime sees it, chosen when the runtime is made.

@@ -3,7 +3,7 @@
 #include <mutex>
 #include <new>
 
-#include "core/sched/papers/core_distance.h"
+#include "core/sched/core_distance.h"
 
 namespace tartan::detail {
 
@@ -17,15 +17,7 @@ constexpr std::uint32_t unknown_cost_ns = 1'000;
 color_queues_policy::color_queues_policy(runtime_state& rt, const scheduler_choice& choice)
     : per_core_policy{rt, choice, color_homes<real_memory, task>::rules{.time_left = choice.time_left, .pinned = rt.settings().pin_default_color}},
       penalty_{choice.penalty} {
-  if (choice.locality) set_victims();
-}
-
-/// As if workers were bound to the process's CPUs in turn, as options.bind_workers binds them.
-void color_queues_policy::set_victims() {
-  const std::vector<unsigned>& usable = rt_.cpus().cpus();
-  std::vector<unsigned> cpus(workers_);
-  for (unsigned n = 0; n < workers_; ++n) cpus[n] = usable.empty() ? n : usable[n % usable.size()];
-  victims_ = nearest_first(cpus);
+  if (choice.locality) victims_ = nearest_first(rt.cpus().in_turn(workers_));  // as if they were bound
 }
 
 /// As large as a task, and from the same memory. Ends the program if there is none.

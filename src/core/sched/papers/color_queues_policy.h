@@ -47,7 +47,6 @@ class color_queues_policy : public per_core_policy<color_queues_policy, color_ho
   [[nodiscard]] bool run_next(worker& w);
   [[nodiscard]] task* drop_one(unsigned worker_index) noexcept;
   void queue_select(color_home<real_memory, task, color_traits>& own) noexcept;
-  void set_victims();
   [[nodiscard]] class_queue* new_queue(line_cache* lines, color where, const event& what) noexcept;
   void free_queue(class_queue* q, line_cache* lines) noexcept;
 

@@ -1,4 +1,4 @@
-#include "core/sched/papers/core_distance.h"
+#include "core/sched/core_distance.h"
 
 #include <algorithm>
 #include <cctype>
@@ -84,12 +84,13 @@ std::vector<std::vector<unsigned>> nearest_first(const std::vector<unsigned>& cp
   }
   std::vector<std::vector<unsigned>> order(cpus.size());
   for (unsigned from = 0; from < cpus.size(); ++from) {
-    std::vector<std::tuple<unsigned, bool, unsigned>> others;  // level, whether on another node, position
-    for (unsigned to = 0; to < cpus.size(); ++to) {
-      if (to != from) others.emplace_back(known[from].first_shared_level(cpus[to]), known[from].node != known[to].node, to);
+    std::vector<std::tuple<unsigned, bool, std::size_t>> others;  // level, whether on another node, how far on, round
+    for (std::size_t on = 1; on < cpus.size(); ++on) {
+      const std::size_t to = (from + on) % cpus.size();
+      others.emplace_back(known[from].first_shared_level(cpus[to]), known[from].node != known[to].node, on);
     }
     std::sort(others.begin(), others.end());
-    for (const auto& each : others) order[from].push_back(std::get<2>(each));
+    for (const auto& each : others) order[from].push_back(static_cast<unsigned>((from + std::get<2>(each)) % cpus.size()));
   }
   return order;
 }

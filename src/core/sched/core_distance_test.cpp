@@ -1,4 +1,4 @@
-#include "core/sched/papers/core_distance.h"
+#include "core/sched/core_distance.h"
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST(core_distance, visits_the_one_behind_the_same_cache_first) {
     m.cache(cpu, 1, 2, cpu % 2 == 0 ? "0,2" : "1,3");
     m.cache(cpu, 2, 3, "0-3");
   }
-  EXPECT_EQ(nearest_first({0, 1, 2, 3}, m.root()), (order{{2, 1, 3}, {3, 0, 2}, {0, 1, 3}, {1, 0, 2}}));
+  EXPECT_EQ(nearest_first({0, 1, 2, 3}, m.root()), (order{{2, 1, 3}, {3, 2, 0}, {0, 3, 1}, {1, 0, 2}}));
 }
 
 TEST(core_distance, goes_by_the_node_where_no_cache_is_shared) {
@@ -53,8 +53,8 @@ TEST(core_distance, goes_by_the_node_where_no_cache_is_shared) {
   EXPECT_EQ(nearest_first({0, 1, 2, 3}, m.root()), (order{{1, 2, 3}, {0, 2, 3}, {3, 0, 1}, {2, 0, 1}}));
 }
 
-TEST(core_distance, is_the_number_where_the_system_tells_nothing) {
-  EXPECT_EQ(nearest_first({3, 1, 2}, "/nowhere"), (order{{1, 2}, {0, 2}, {0, 1}}));
+TEST(core_distance, is_the_place_where_the_system_tells_nothing) {
+  EXPECT_EQ(nearest_first({3, 1, 2}, "/nowhere"), (order{{1, 2}, {2, 0}, {0, 1}}));
 }
 
 TEST(core_distance, reads_this_machine) {

@@ -47,8 +47,8 @@ class core_queue {
     if (waiting == 0) return nullptr;
     const std::uint32_t at = first_->begin;
     Queue* const queue = first_->slots[at];
-    // Behind the last one there is none, or one of an earlier tour: that does no harm.
-    Memory::prefetch(first_->slots[std::min<std::size_t>(at + prefetch_distance, segment_slots - 1)]);
+    // Not behind the end: what lay there in an earlier tour may be another worker's by now.
+    if (at + prefetch_distance < first_->end) Memory::prefetch(first_->slots[at + prefetch_distance]);
     first_->begin = at + 1;
     size_.store(waiting - 1, std::memory_order_relaxed);
     if (at + 1 == first_->end) [[unlikely]] retire_first();
@@ -125,7 +125,7 @@ class core_queue {
   }
 
   static constexpr unsigned most_spares = 64;
-  static constexpr std::size_t prefetch_distance = 3;
+  static constexpr std::uint32_t prefetch_distance = 3;
 
   segment* first_ = nullptr;
   segment* last_ = nullptr;

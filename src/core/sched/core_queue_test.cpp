@@ -37,6 +37,27 @@ TEST(core_queue, serves_first_what_has_waited_longest) {
   EXPECT_EQ(waiting.size(), 0u);
 }
 
+/// Writes down which lines were asked for.
+struct noting_memory : real_memory {
+  static inline std::vector<const void*> asked_for;
+  static void prefetch(const void* line) { asked_for.push_back(line); }
+};
+
+// What lay in a slot before may be hot on another worker.
+TEST(core_queue, asks_for_the_lines_of_those_that_wait_and_of_no_others) {
+  std::vector<item> all = items(10);
+  core_queue<noting_memory, item> waiting;
+  for (item& each : all) waiting.push(each);
+  while (waiting.pop() != nullptr) {
+  }
+  std::vector<const void*> expected;
+  for (std::size_t n = 3; n < all.size(); ++n) expected.push_back(&all[n]);
+  EXPECT_EQ(noting_memory::asked_for, expected);
+  waiting.push(all[0]);
+  EXPECT_EQ(waiting.pop(), all.data());
+  EXPECT_EQ(noting_memory::asked_for, expected);
+}
+
 TEST(core_queue, gives_a_thief_half_rounded_up_the_oldest_first) {
   std::vector<item> all = items(9);
   std::array<item*, queue::segment_slots> room{};

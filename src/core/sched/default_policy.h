@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/lifecycle.h"
@@ -143,7 +144,7 @@ class default_policy {
   void give(worker& w, unsigned to, std::size_t most) noexcept;
 
   // Stealing: default_policy_steal.cpp
-  void set_victims();
+  void set_victims(const std::string& root = "/sys");
   bool steal_from(worker& w, unsigned victim) noexcept;
   void wake_owners() noexcept;
   [[nodiscard]] bool worth_it(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept;

@@ -35,7 +35,7 @@ constexpr std::uint64_t longest_wait_ns = 400'000;
 /// What a steal costs both sides together, until it has been measured: a membarrier takes 0.1 to 0.5 us while the others sleep, but 9 us
 /// while one runs, in a virtual machine, and stops that one as well.
 constexpr std::uint64_t first_price_ns = 20'000;
-constexpr std::uint64_t lowest_price_ns = 2'000;
+constexpr std::uint64_t lowest_price_ns = 5'000;
 constexpr std::uint64_t highest_price_ns = 40'000;
 /// So many colors are taken at most: this price is shared by many, and the victim is locked out until they are taken.
 /// Of 50 000 short ones half are stolen: 488 at once were 12 % slower (W4).
@@ -43,6 +43,8 @@ constexpr std::size_t most_stolen = 2440;
 /// What each color costs that moves, in cache lines: its own, its events', and the way back of their memory. Below it the victim
 /// is faster alone.
 constexpr std::uint64_t color_price_ns = 400;
+/// Loot that keeps a thief busy for less has not paid, however cheap the way in: what moving it costs is not in the price.
+constexpr std::uint64_t least_paid_ns = 40'000;
 /// How long a worker keeps off after a steal that did not pay; doubled each time.
 constexpr std::uint64_t shortest_rest_ns = 100'000;
 constexpr std::uint64_t longest_rest_ns = 500'000;
@@ -77,12 +79,12 @@ void default_policy::watch::judge_loot(std::uint64_t now_ns) noexcept {
   stole_at_ns = 0;
   figures.stolen_run_ns += took_ns;
   if (took_at_once) return;
-  keeps_off_ns = took_ns >= 2 * price_ns ? 0 : std::clamp<std::uint64_t>(2 * keeps_off_ns, shortest_rest_ns, longest_rest_ns);
+  keeps_off_ns = took_ns >= least_paid_ns ? 0 : std::clamp<std::uint64_t>(2 * keeps_off_ns, shortest_rest_ns, longest_rest_ns);
   keeps_off_until_ns = now_ns + keeps_off_ns;
 }
 
-/// The thief waits for its barrier, and the victim is stopped by it for as long. One measurement in eight counts: a thief that was
-/// preempted meanwhile must not keep all others off.
+/// The thief waits for its barrier, and the victim is stopped by it for as long. Each steal counts for an eighth: one in which this thread
+/// was preempted must not keep it off.
 void default_policy::watch::learn_price(std::uint64_t entering_ns) noexcept {
   const std::uint64_t price = std::clamp(2 * entering_ns, lowest_price_ns, highest_price_ns);
   price_ns += price / 8 - price_ns / 8;
@@ -90,11 +92,11 @@ void default_policy::watch::learn_price(std::uint64_t entering_ns) noexcept {
 
 /// Nearest first, by the caches that they share, if workers are bound and so have a place; else one after the other, round.
 ///
-/// Source: Mely, III.D.
-void default_policy::set_victims() {
+/// Source: Mely, III.A.
+void default_policy::set_victims(const std::string& root) {
   const bool bound = rt_.settings().bind_workers && workers_ > 2;
   const std::vector<std::vector<unsigned>> nearest =
-      bound ? nearest_first(rt_.cpus().in_turn(workers_)) : std::vector<std::vector<unsigned>>(workers_);
+      bound ? nearest_first(rt_.cpus().in_turn(workers_), root) : std::vector<std::vector<unsigned>>(workers_);
   for (unsigned n = 0; n < workers_; ++n) {
     watch& own = watches_[n];
     own.price_ns = first_price_ns;

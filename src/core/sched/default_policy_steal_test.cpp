@@ -3,8 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <source_location>
+#include <string>
 #include <tartan/core/hints.h>
 #include <tartan/core/runtime.h>
 #include <utility>
@@ -14,10 +17,10 @@
 #include "core/cpus.h"
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
-#include "core/sched/core_distance.h"
 #include "core/sched/default_policy.h"
 #include "core/sched/default_policy_probe.h"
 #include "core/sched/scheduled.h"
+#include "tests/temporary_folder.h"
 
 namespace tartan::detail {
 
@@ -276,7 +279,7 @@ TEST_F(a_thief, does_not_believe_in_a_price_that_it_has_seen_once) {
   for (int n = 0; n < 100; ++n) seen().learn_price(3'000);
   EXPECT_NEAR(static_cast<double>(seen().price_ns), 6'000, 8);
   for (int n = 0; n < 100; ++n) seen().learn_price(1);
-  EXPECT_NEAR(static_cast<double>(seen().price_ns), 2'000, 8);
+  EXPECT_NEAR(static_cast<double>(seen().price_ns), 5'000, 8);
 }
 
 TEST_F(a_thief, tells_of_a_visit_in_vain) {
@@ -287,27 +290,48 @@ TEST_F(a_thief, tells_of_a_visit_in_vain) {
 
 using order = std::vector<unsigned>;
 
-/// Whom each worker of a runtime robs first.
-std::vector<order> victims_of(bool bound, unsigned workers) {
+/// Whom each of five workers robs first, on a machine whose CPUs of even number share a cache, and those of odd number another one.
+std::vector<order> victims_of(bool bound) {
+  const test::temporary_folder folder;
+  const cpu_mask usable = cpu_mask::of_this_thread();
+  for (const unsigned cpu : usable.cpus()) {
+    const std::filesystem::path cache = folder.path() / "devices" / "system" / "cpu" / ("cpu" + std::to_string(cpu)) / "cache" / "index0";
+    std::filesystem::create_directories(cache);
+    std::ofstream{cache / "level"} << "2\n";
+    std::ofstream shared{cache / "shared_cpu_list"};
+    for (unsigned other = cpu % 2; other < 4096; other += 2) shared << other << (other + 2 < 4096 ? "," : "\n");
+  }
   options with;
-  with.workers = workers;
+  with.workers = 5;
   with.bind_workers = bound;
   runtime rt{with};
   scheduled<default_policy> made{rt.state()};
+  default_policy& policy = made.inner();
+  for (unsigned n = 0; n < 5; ++n) default_policy_probe::watch_of(policy, rt.state().life().at(n)).victims.clear();
+  default_policy_probe::set_victims(policy, folder.path().string());
   std::vector<order> found;
-  for (unsigned n = 0; n < workers; ++n) found.push_back(default_policy_probe::watch_of(made.inner(), rt.state().life().at(n)).victims);
+  for (unsigned n = 0; n < 5; ++n) found.push_back(default_policy_probe::watch_of(policy, rt.state().life().at(n)).victims);
   return found;
 }
 
-TEST(victims, go_round_if_their_workers_are_not_bound_to_a_place) {
-  EXPECT_EQ(victims_of(false, 3), (std::vector<order>{{1, 2}, {2, 0}, {0, 1}}));
+const std::vector<order> round_about{{1, 2, 3, 4}, {2, 3, 4, 0}, {3, 4, 0, 1}, {4, 0, 1, 2}, {0, 1, 2, 3}};
+
+TEST(victims, are_visited_round_if_workers_are_not_bound_to_a_place) { EXPECT_EQ(victims_of(false), round_about); }
+
+TEST(victims, are_visited_nearest_cache_first_if_they_are) {
+  const std::vector<unsigned> cpus = cpu_mask::of_this_thread().in_turn(5);
+  std::vector<order> expected(5);
+  for (unsigned from = 0; from < 5; ++from) {
+    for (const unsigned far : {0u, 1u}) {
+      for (const unsigned to : round_about[from]) {
+        if ((cpus[from] + cpus[to]) % 2 == far) expected[from].push_back(to);
+      }
+    }
+  }
+  EXPECT_EQ(victims_of(true), expected);
 }
 
-TEST(victims, go_to_the_nearest_cache_first_if_they_are) {
-  EXPECT_EQ(victims_of(true, 5), nearest_first(cpu_mask::of_this_thread().in_turn(5)));
-}
-
-TEST(victims, take_from_the_first_in_their_order_that_pays) {
+TEST(victims, are_robbed_in_their_order_if_it_pays) {
   options with;
   with.workers = 3;
   runtime rt{with};

@@ -17,7 +17,7 @@ namespace tartan::detail {
 /// Limits: 256 workers; memory.
 /// Source: Mely (Gaud, Geneves, Lachaize, Lepers, Mottet, Muller, Quema: efficient workstealing for multicore event-driven systems),
 /// III and IV. Its three heuristics are flags: time-left (IV.B: thieves take the color whose events are worth more than a steal costs, and
-/// the longest first), penalty (III.C: an event counts time / penalty), locality (III.D: nearest caches first); base is without.
+/// the longest first), penalty (III.C: an event counts time / penalty), locality (III.A: nearest caches first); base is without.
 /// Differences:
 /// - A color is a class of 65536; the map of 64 KB says whose it is. The paper's colors are 16 bits wide. The class moves whole, and not
 ///   while any color of it runs.

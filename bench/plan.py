@@ -108,6 +108,9 @@ PAPERS = {"serial": (1,), "shared_queue": (1, 0), "per_worker:no-stealing,no-fre
           "color_queues:no-stealing": (1, 0), "color_queues:base": (0,), "color_queues:time-left": (0,), "color_queues:penalty": (0,), "color_queues": (0,)}
 PAPERS_ANSWER = ("w1", "w3", "w4", "w7", "w8", "w9", "w10")
 PAPERS_PROGRAM = "tartan_strand"
+# With descriptors: by epoll and by select(), which knows no more than 1024.
+PAPERS_OF_IO = {f"{name}{how}": (1, 0) for name in ("shared_queue", "per_worker") for how in ("", ":select")}
+PAPERS_ANSWER_IO = {"io_pair_64": "tartan_callback", "io_tcp_64": "tartan_callback", "h1": "tartan_web"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,6 +158,11 @@ def rivals_of(asked, programs):
     return [name for name in RIVALS if asked.key in RIVALS_ANSWER and (programs / "rivals" / name).exists()]
 
 
+def papers_program(asked):
+    """Which program is run with the papers' schedulers, too; none: an empty name."""
+    return PAPERS_PROGRAM if asked.key in PAPERS_ANSWER else PAPERS_ANSWER_IO.get(asked.key, "")
+
+
 def contenders_of(asked, programs, full=False):
     """The rows of one question for which there is a program; unknown programs come last. If `full`, also those that are not C++, and
     the papers' schedulers."""
@@ -166,8 +174,8 @@ def contenders_of(asked, programs, full=False):
         workers = (1,) if name in SINGLE or name in asked.single else asked.workers
         for variant, on in (("", workers), *asked.variants.get(name, ())):
             rows += [contender(asked, name, variant, n) for n in dict.fromkeys(n or all_workers() for n in on)]
-        if full and name == PAPERS_PROGRAM and asked.key in PAPERS_ANSWER:
-            for scheduler, on in PAPERS.items():
+        if full and name == papers_program(asked):
+            for scheduler, on in (PAPERS if asked.key in PAPERS_ANSWER else PAPERS_OF_IO).items():
                 wanted = dict.fromkeys(n or all_workers() for n in on + (4,) * (asked.key == "w10" and scheduler != "serial"))
                 rows += [contender(asked, name, "", n, scheduler) for n in wanted]
     return rows

@@ -1,6 +1,8 @@
 /// How a worker searches, sleeps and is woken; docs/design/idle-set.md.
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -297,6 +299,7 @@ void lifecycle::hide_source_outside() noexcept {
 }
 
 int lifecycle::descriptor() {
+  if (rt_.choice().select) throw std::system_error{ENOTSUP, std::system_category(), "select() has no descriptor that another loop could wait for"};
   if (outside_ == nullptr) {
     outside_ = std::make_unique<outside_descriptor>();
     (void)outside_->get();

@@ -86,7 +86,7 @@ io_wait::step accept_base::attempt(io_slot& on) noexcept {
     if (concerns_the_peer(error) && ++refused < most_refused) continue;
     if (!concerns_the_peer(error) && !is_shortage(error)) return fail(error);
     pause(on, state);
-    return step::would_block;
+    return step::elsewhere;  // not a wait for readiness: that there are connections is known
   }
 }
 
@@ -107,7 +107,7 @@ io_wait::step accept_base::take_over(io_slot& on, int descriptor) noexcept {
   }
   service.system().close(descriptor);
   pause(on, listening::of(on));
-  return step::would_block;
+  return step::elsewhere;
 }
 
 begun_connection::~begun_connection() {

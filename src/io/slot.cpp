@@ -103,7 +103,7 @@ void io_slot::news() {
   if (first_[n] == nullptr) [[unlikely]] return disarm(n);
   for (unsigned tried = 0; tried < most_in_one_event; ++tried) {
     io_wait& op = *first_[n];
-    if (!tryable_[n] && !(op.looks_first_ && op.needs_no_call())) [[unlikely]] return;
+    if (!tryable_[n] && !(op.looks_first_ && op.needs_no_call())) [[unlikely]] return want(op);
     const io_wait::step now = op.attempt(*this);
     if (now == io_wait::step::done) [[likely]] {
       leave(op);
@@ -138,6 +138,9 @@ int io_slot::watch_output() noexcept {
   return service_.system().watch_output(descriptor_, service_.mark_of(*this));
 }
 
+/// Somebody waits, or is about to, and the system had nothing.
+[[gnu::cold, gnu::noinline]] void io_slot::want(const io_wait& op) noexcept { service_.system().want(descriptor_, op.way_); }
+
 /// From now on an edge posts the event. False: the operation is done meanwhile.
 [[gnu::cold, gnu::noinline]] bool io_slot::arm(io_wait& op) noexcept {
   const unsigned n = index_of(op.way_);
@@ -157,6 +160,10 @@ int io_slot::watch_output() noexcept {
     if (now == io_wait::step::done) return false;
     if (now == io_wait::step::goes_on) go_on();
     if (now == io_wait::step::would_block) exhausted(op.way_);
+  }
+  if (service_.system().tells_levels()) {
+    armed_[n] = false;  // each wait comes here
+    if (!tryable_[n]) want(op);
   }
   return true;
 }

@@ -101,6 +101,7 @@ class alignas(64) io_slot {
   void disarm(unsigned n) noexcept;
   [[nodiscard]] bool arm(io_wait& op) noexcept;
   [[nodiscard]] int watch_output() noexcept;
+  void want(const io_wait& op) noexcept;
   void tell_to_stop() noexcept;
 
   // What a round trip takes: one cache line, and the event.

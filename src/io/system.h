@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <system_error>
+#include <tartan/io/wait.h>
 
 namespace tartan::detail {
 
@@ -72,6 +73,10 @@ class io_system {
   [[nodiscard]] virtual int watch(int descriptor, std::uint64_t mark) noexcept = 0;
   /// From now on those of output come as well; one at once if there is room. Gives -errno.
   [[nodiscard]] virtual int watch_output(int /*descriptor*/, std::uint64_t /*mark*/) noexcept { return 0; }
+  /// Whether nothing comes unless it is wanted, as from a system that tells how things stand, not what changes: each wait then asks for a report.
+  [[nodiscard]] virtual bool tells_levels() const noexcept { return false; }
+  /// An operation waits in this direction, after the last call had found nothing: one report is to come, at once if there is something by now.
+  virtual void want(int /*descriptor*/, flow /*way*/) noexcept {}
   /// For a descriptor that lives on elsewhere.
   virtual void forget(int descriptor) noexcept = 0;
 };

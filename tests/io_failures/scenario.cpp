@@ -12,10 +12,11 @@ namespace {
 /// Calls of one kind in a scenario, at most: if a failing call is made again and again, the test ends.
 constexpr unsigned most_calls = 200;
 
-void run_once(const scenario& play, told& errors, unsigned workers) {
+void run_once(const scenario& play, told& errors, unsigned workers, const std::string& scheduler) {
   options with;
   with.workers = workers;
   with.stall_after = {};
+  with.scheduler = scheduler;
   runtime rt{with};
   play(rt, errors);
   rt.run_until_idle();
@@ -45,10 +46,10 @@ std::string told::text() const {
   return all.empty() ? "nothing" : all;
 }
 
-void fails_everywhere(const scenario& play, const std::vector<failure>& failures) {
+void fails_everywhere(const scenario& play, const std::vector<failure>& failures, const std::string& scheduler) {
   for (const unsigned workers : {1u, 2u}) {
     told none;
-    run_once(play, none, workers);
+    run_once(play, none, workers, scheduler);
     ASSERT_TRUE(none.nothing()) << "without any failure: " << none.text();
     const std::size_t descriptors = open_descriptors();
     for (const failure& each : failures) {
@@ -60,7 +61,7 @@ void fails_everywhere(const scenario& play, const std::vector<failure>& failures
         bool struck = false;
         {
           const failing_call fails{each.which, each.error, n};
-          run_once(play, errors, workers);
+          run_once(play, errors, workers, scheduler);
           struck = fails.struck();
         }
         EXPECT_EQ(open_descriptors(), descriptors);

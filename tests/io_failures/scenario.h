@@ -52,7 +52,7 @@ struct failure {
 using scenario = std::function<void(runtime&, told&)>;
 
 /// Runs the scenario once without a failure, then with each failure at each place where the call is made, and with each number of
-/// workers. `ends`: what the scenario does to make sure that it ends is its own affair.
-void fails_everywhere(const scenario& play, const std::vector<failure>& failures);
+/// workers. `scheduler`: as in the options. `ends`: what the scenario does to make sure that it ends is its own affair.
+void fails_everywhere(const scenario& play, const std::vector<failure>& failures, const std::string& scheduler = {});
 
 }  // namespace tartan::test

@@ -1,6 +1,7 @@
 /// Every failure of the calls by which sockets and pipes are made, used and watched.
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -125,6 +126,48 @@ TEST(sockets, tcp_hides_what_can_be_tried_again) {
                                  {call::epoll_pwait2, ENOSYS, outcome::retried, 50},
                                  {call::close, EINTR, outcome::retried},
                              });
+}
+
+TEST(sockets, by_select_tell_of_each_failure_and_hide_what_can_be_tried_again) {
+  for (const char* const scheduler : {"shared_queue:select", "per_worker:select"}) {
+    SCOPED_TRACE(scheduler);
+    fails_everywhere(tcp_talk,
+                     {
+                         {call::eventfd, EMFILE, outcome::told},
+                         {call::fstat, ENOMEM, outcome::noticed},  // before one is watched: an accepted one is closed
+                         {call::accept4, EMFILE, outcome::retried},
+                         {call::recv, ECONNRESET, outcome::told},
+                         {call::select, EINTR, outcome::retried, 50},
+                         {call::select, ENOMEM, outcome::retried, 50},
+                         {call::select, EBADF, outcome::retried, 50},
+                     },
+                     scheduler);
+  }
+}
+
+// That there are connections is no news while they cannot be taken.
+TEST(sockets, listeners_that_pause_are_not_told_of_connections_meanwhile) {
+  for (const char* const scheduler : {"default", "shared_queue:select", "per_worker:select"}) {
+    options with;
+    with.workers = 1;
+    with.scheduler = scheduler;
+    runtime rt{with};
+    bool accepted = false;
+    auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
+    const int peer = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const address at = *door.local_address();
+    EXPECT_EQ(::connect(peer, at.data(), at.size()), 0);
+    spawn_in(rt, stage, [&]() -> task<> { accepted = static_cast<bool>(co_await door.accept(stage)); }).detach();
+    {
+      const failing_call refused{call::accept4, EMFILE, 0, 10'000};
+      for (int n = 0; n < 1000; ++n) rt.run_for(std::chrono::nanoseconds{0});
+      EXPECT_TRUE(refused.struck());
+      EXPECT_LT(refused.made(), 100u) << scheduler;  // one, and one more for each 100 ms that this takes
+    }
+    rt.run_until_idle();
+    EXPECT_TRUE(accepted);
+    ::close(peer);
+  }
 }
 
 // As a filter of system calls does that forbids this one.

@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -61,6 +62,7 @@ TARTAN_WRAP(epoll_ctl, int, (int epoll, int what, int fd, epoll_event* event), (
 TARTAN_WRAP(epoll_wait, int, (int epoll, epoll_event* into, int room, int limit), (epoll, into, room, limit))
 TARTAN_WRAP(epoll_pwait2, int, (int epoll, epoll_event* into, int room, const timespec* limit, const sigset_t* mask),
             (epoll, into, room, limit, mask))
+TARTAN_WRAP(select, int, (int upto, fd_set* in, fd_set* out, fd_set* urgent, timeval* limit), (upto, in, out, urgent, limit))
 TARTAN_WRAP(preadv2, ssize_t, (int fd, const iovec* parts, int count, off_t at, int flags), (fd, parts, count, at, flags))
 TARTAN_WRAP(pwritev2, ssize_t, (int fd, const iovec* parts, int count, off_t at, int flags), (fd, parts, count, at, flags))
 TARTAN_WRAP(fstat, int, (int fd, struct stat* into), (fd, into))

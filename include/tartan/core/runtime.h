@@ -124,7 +124,7 @@ class runtime {
   /// Threads: one at a time; not from an event, nor while another thread runs or drains the runtime. What it gives may be waited
   /// for on any.
   /// Lifetime: the runtime's; do not read or close it.
-  /// Errors: std::system_error.
+  /// Errors: std::system_error; ENOTSUP with a scheduler that uses select().
   [[nodiscard]] int descriptor();
 
   [[nodiscard]] unsigned workers() const noexcept;

@@ -2,14 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <iterator>
-#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -17,42 +15,16 @@
 #include <vector>
 
 #include "core/clock.h"
-#include "io/readiness.h"
+#include "io/source_fixture.h"
 #include "tests/workers.h"
 
 namespace tartan::detail {
 namespace {
 
-using word = readiness<real_memory>;
+using test::notebook;
+using test::wire;
 using ended_by = readiness_source::ended_by;
 constexpr std::uint64_t never = ~std::uint64_t{0};
-
-/// Counts the edges of each mark.
-struct notebook final : readiness_ledger {
-  bool ready(std::uint64_t mark, std::uint32_t bits) noexcept override {
-    const std::lock_guard hold{lock};
-    if ((bits & word::in) != 0) ++in[mark];
-    if ((bits & word::out) != 0) ++out[mark];
-    if ((bits & word::hung_up) != 0) ++hung_up[mark];
-    return true;
-  }
-  std::mutex lock;
-  std::map<std::uint64_t, int> in;
-  std::map<std::uint64_t, int> out;
-  std::map<std::uint64_t, int> hung_up;
-};
-
-/// Two sockets that are connected.
-struct wire {
-  wire() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0); }
-  ~wire() {
-    for (const int end : ends) ::close(end);
-  }
-  wire(const wire&) = delete;
-  wire& operator=(const wire&) = delete;
-  void send() const { EXPECT_EQ(::write(ends[1], "x", 1), 1); }
-  std::array<int, 2> ends{};
-};
 
 auto open_descriptors() {
   return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, std::filesystem::directory_iterator{});

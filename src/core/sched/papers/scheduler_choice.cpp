@@ -12,7 +12,7 @@ namespace tartan::detail {
 namespace {
 
 constexpr std::string_view known =
-    "default; serial; shared_queue[:first=N]; per_worker[:no-stealing,no-freelists,first=N]; "
+    "default; serial; shared_queue[:select,first=N]; per_worker[:no-stealing,no-freelists,select,first=N]; "
     "color_queues[:no-stealing or base or all, or some of time-left,penalty,locality]; N is 1 to 64; the last three: and figures, last";
 
 struct named {
@@ -41,10 +41,12 @@ bool take_flag(std::string_view flag, scheduler_choice& into) noexcept {
     case scheduler_kind::serial:
       return false;
     case scheduler_kind::shared_queue:
+      if (flag == "select") return into.select = true;
       return take_first(flag, into.first);
     case scheduler_kind::per_worker:
       if (flag == "no-stealing") return !(into.stealing = false);
       if (flag == "no-freelists") return !(into.free_lists = false);
+      if (flag == "select") return into.select = true;
       return take_first(flag, into.first);
     case scheduler_kind::color_queues:
       break;

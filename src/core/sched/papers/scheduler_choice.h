@@ -20,6 +20,7 @@ struct scheduler_choice {
   unsigned first = 8;       ///< tasks that a pick weighs, at most
   bool stealing = true;
   bool free_lists = true;   ///< a task's memory comes from lists of each worker's; else from operator new
+  bool select = false;      ///< shared_queue, per_worker: descriptors are polled by select(), not by epoll
   bool figures = false;     ///< what the papers' evaluations print is counted, which costs some clock reads for each event
   bool time_left = false;   ///< color_queues: a thief takes what is worth a steal, longest first
   bool penalty = false;     ///< color_queues: and leaves what is penalized

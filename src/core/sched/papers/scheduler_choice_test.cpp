@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <tartan/core/options.h>
 #include <tartan/core/runtime.h>
 
@@ -49,6 +50,10 @@ TEST(scheduler_choice, takes_the_flags_of_each) {
   EXPECT_FALSE(smp.stealing);
   EXPECT_FALSE(smp.free_lists);
   EXPECT_EQ(smp.first, 64u);
+  for (const char* const text : {"shared_queue:select,first=3", "per_worker:no-stealing,select", "per_worker:select,figures"}) {
+    EXPECT_TRUE(parse(text).select) << text;
+  }
+  EXPECT_FALSE(parse("shared_queue").select || parse("per_worker").select);
   const scheduler_choice base = parse("color_queues:base");
   EXPECT_TRUE(base.stealing && !base.time_left && !base.penalty && !base.locality);
   EXPECT_EQ(parse("color_queues"), parse("color_queues:time-left,penalty,locality"));
@@ -68,6 +73,7 @@ TEST(scheduler_choice, refuses_what_is_none_and_lists_what_there_is) {
                                       "shared_queue:first=65", "shared_queue:first=", "shared_queue:first=1x", "shared_queue:no-stealing",
                                       "per_worker:", "per_worker:no-stealing,", "per_worker:base", "color_queues:base,time-left",
                                       "color_queues:no-stealing,time-left", "color_queues:first=2", "color_queues:all,base",
+                                      "serial:select", "default:select", "color_queues:select", "color_queues:select,base",
                                       "serial:figures", "default:figures", "per_worker:figures,first=2"}) {
     EXPECT_THROW(static_cast<void>(parse(text)), std::invalid_argument) << text;
   }
@@ -75,7 +81,7 @@ TEST(scheduler_choice, refuses_what_is_none_and_lists_what_there_is) {
     static_cast<void>(parse("mely"));
   } catch (const std::invalid_argument& e) {
     const std::string said = e.what();
-    for (const char* const part : {"a test: \"mely\" is no scheduler", "shared_queue[:first=N]", "color_queues"}) {
+    for (const char* const part : {"a test: \"mely\" is no scheduler", "shared_queue[:select,first=N]", "color_queues"}) {
       EXPECT_NE(said.find(part), std::string::npos) << said;
     }
   }
@@ -108,6 +114,20 @@ TEST(scheduler_choice, that_is_wrong_is_told_by_the_runtime_with_its_origin) {
   with.scheduler = "color_queues";
   with.workers = 257;
   EXPECT_NE(message(with).find("workers: 257"), std::string::npos);
+}
+
+TEST(scheduler_choice, with_select_leaves_nothing_to_wait_for_outside) {
+  for (const char* const name : {"shared_queue:select", "per_worker:select"}) {
+    options with;
+    with.scheduler = name;
+    runtime rt{with};
+    try {
+      static_cast<void>(rt.descriptor());
+      ADD_FAILURE() << name;
+    } catch (const std::system_error& e) {
+      EXPECT_EQ(e.code(), std::errc::not_supported) << name;
+    }
+  }
 }
 
 TEST(scheduler_choice, of_the_serial_one_makes_one_worker) {

@@ -1,4 +1,4 @@
-#include "io/epoll/epoll_system.h"
+#include "io/kernel_system.h"
 
 #include <sys/sendfile.h>
 #include <unistd.h>
@@ -55,40 +55,40 @@ class pipe_signal_held {
 
 }  // namespace
 
-int epoll_system::open_socket(int domain, int type, int protocol) noexcept {
+int kernel_system::open_socket(int domain, int type, int protocol) noexcept {
   return or_error(::socket(domain, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol));
 }
-int epoll_system::open_pair(int domain, int type, int ends[2]) noexcept {
+int kernel_system::open_pair(int domain, int type, int ends[2]) noexcept {
   return or_error(::socketpair(domain, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends));
 }
-int epoll_system::open_pipe(int ends[2]) noexcept { return or_error(::pipe2(ends, O_NONBLOCK | O_CLOEXEC)); }
-int epoll_system::bind(int descriptor, const sockaddr* at, socklen_t length) noexcept { return or_error(::bind(descriptor, at, length)); }
-int epoll_system::listen(int descriptor, int backlog) noexcept { return or_error(::listen(descriptor, backlog)); }
-int epoll_system::accept(int descriptor, sockaddr* peer, socklen_t* length) noexcept {
+int kernel_system::open_pipe(int ends[2]) noexcept { return or_error(::pipe2(ends, O_NONBLOCK | O_CLOEXEC)); }
+int kernel_system::bind(int descriptor, const sockaddr* at, socklen_t length) noexcept { return or_error(::bind(descriptor, at, length)); }
+int kernel_system::listen(int descriptor, int backlog) noexcept { return or_error(::listen(descriptor, backlog)); }
+int kernel_system::accept(int descriptor, sockaddr* peer, socklen_t* length) noexcept {
   return or_error(::accept4(descriptor, peer, length, SOCK_NONBLOCK | SOCK_CLOEXEC));
 }
-int epoll_system::connect(int descriptor, const sockaddr* to, socklen_t length) noexcept {
+int kernel_system::connect(int descriptor, const sockaddr* to, socklen_t length) noexcept {
   return or_error(::connect(descriptor, to, length));
 }
-int epoll_system::shut_down(int descriptor, int how) noexcept { return or_error(::shutdown(descriptor, how)); }
-int epoll_system::set_option(int descriptor, int level, int name, const void* value, socklen_t length) noexcept {
+int kernel_system::shut_down(int descriptor, int how) noexcept { return or_error(::shutdown(descriptor, how)); }
+int kernel_system::set_option(int descriptor, int level, int name, const void* value, socklen_t length) noexcept {
   return or_error(::setsockopt(descriptor, level, name, value, length));
 }
-int epoll_system::get_option(int descriptor, int level, int name, void* value, socklen_t* length) noexcept {
+int kernel_system::get_option(int descriptor, int level, int name, void* value, socklen_t* length) noexcept {
   return or_error(::getsockopt(descriptor, level, name, value, length));
 }
-int epoll_system::local_address(int descriptor, sockaddr* into, socklen_t* length) noexcept {
+int kernel_system::local_address(int descriptor, sockaddr* into, socklen_t* length) noexcept {
   return or_error(::getsockname(descriptor, into, length));
 }
-int epoll_system::peer_address(int descriptor, sockaddr* into, socklen_t* length) noexcept {
+int kernel_system::peer_address(int descriptor, sockaddr* into, socklen_t* length) noexcept {
   return or_error(::getpeername(descriptor, into, length));
 }
-ssize_t epoll_system::read(int descriptor, void* into, std::size_t bytes) noexcept { return or_error(::read(descriptor, into, bytes)); }
-ssize_t epoll_system::receive(int descriptor, void* into, std::size_t bytes) noexcept { return or_error(::recv(descriptor, into, bytes, 0)); }
-ssize_t epoll_system::receive_message(int descriptor, msghdr& message) noexcept {
+ssize_t kernel_system::read(int descriptor, void* into, std::size_t bytes) noexcept { return or_error(::read(descriptor, into, bytes)); }
+ssize_t kernel_system::receive(int descriptor, void* into, std::size_t bytes) noexcept { return or_error(::recv(descriptor, into, bytes, 0)); }
+ssize_t kernel_system::receive_message(int descriptor, msghdr& message) noexcept {
   return or_error(::recvmsg(descriptor, &message, MSG_CMSG_CLOEXEC));
 }
-ssize_t epoll_system::write(int descriptor, const iovec* parts, std::size_t count) noexcept {
+ssize_t kernel_system::write(int descriptor, const iovec* parts, std::size_t count) noexcept {
   pipe_signal_held hold;
   const ssize_t got = or_error(::writev(descriptor, parts, static_cast<int>(count)));
   std::size_t asked = 0;
@@ -96,25 +96,25 @@ ssize_t epoll_system::write(int descriptor, const iovec* parts, std::size_t coun
   hold.consume_after(got, asked);
   return got;
 }
-ssize_t epoll_system::send(int descriptor, const void* from, std::size_t bytes) noexcept {
+ssize_t kernel_system::send(int descriptor, const void* from, std::size_t bytes) noexcept {
   return or_error(::send(descriptor, from, bytes, MSG_NOSIGNAL));
 }
-ssize_t epoll_system::send_message(int descriptor, const msghdr& message, int flags) noexcept {
+ssize_t kernel_system::send_message(int descriptor, const msghdr& message, int flags) noexcept {
   return or_error(::sendmsg(descriptor, &message, flags | MSG_NOSIGNAL));
 }
-ssize_t epoll_system::send_file(int descriptor, int file, std::int64_t* offset, std::size_t bytes) noexcept {
+ssize_t kernel_system::send_file(int descriptor, int file, std::int64_t* offset, std::size_t bytes) noexcept {
   static_assert(sizeof(off_t) == sizeof(std::int64_t));
   pipe_signal_held hold;  // it knows no MSG_NOSIGNAL
   const ssize_t got = or_error(::sendfile(descriptor, file, reinterpret_cast<off_t*>(offset), bytes));
   hold.consume_after(got, bytes);
   return got;
 }
-int epoll_system::unblock(int descriptor) noexcept {
+int kernel_system::unblock(int descriptor) noexcept {
   const int flags = ::fcntl(descriptor, F_GETFL);
   if (flags < 0) return -errno;
   return (flags & O_NONBLOCK) != 0 ? 0 : or_error(::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK));
 }
-void epoll_system::close(int descriptor) noexcept {
+void kernel_system::close(int descriptor) noexcept {
   // Linux has closed it even when it says EINTR.
   static_cast<void>(::close(descriptor));
 }

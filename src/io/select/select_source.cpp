@@ -1,0 +1,277 @@
+// select() tells levels: what is ready is told as long as it is. Who is told sets one bit, and the operation is tried some time later, perhaps
+// behind much else; meanwhile the same descriptor would end each wait at once. So the interest is for one report. Nothing gets lost by that, for
+// whoever waits again asks again, and the level still stands: neither a hang-up nor urgent data needs to be told besides, as by epoll's edges.
+//
+// A blocked call has a copy of the sets. Who adds to them rings the bells of those whose copy lacks it; who closes waits until those are out
+// whose copy has it. Bells are one for each worker, for a shared one could be silenced by the first who hears it before the second has.
+#include "io/select/select_source.h"
+
+#include <cerrno>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "core/fatal.h"
+#include "io/readiness.h"
+
+namespace tartan::detail {
+
+namespace {
+
+constexpr std::uint64_t never = ~std::uint64_t{0};
+constexpr std::uint64_t ns_per_us = 1000;
+constexpr std::uint64_t us_per_s = 1'000'000;
+constexpr std::size_t in = static_cast<std::size_t>(flow::in);
+constexpr std::size_t out = static_cast<std::size_t>(flow::out);
+constexpr std::uint32_t bit_of[] = {readiness<real_memory>::in, readiness<real_memory>::out};
+
+constexpr bool fits(int descriptor) noexcept { return descriptor >= 0 && descriptor < FD_SETSIZE; }
+
+/// Rounded up: who wakes too early would only sleep again.
+timeval to_limit(std::uint64_t ns) noexcept {
+  const std::uint64_t us = ns / ns_per_us + (ns % ns_per_us != 0 ? 1 : 0);
+  return {static_cast<time_t>(us / us_per_s), static_cast<suseconds_t>(us % us_per_s)};
+}
+
+}  // namespace
+
+/// What one worker is about.
+struct select_source::visit {
+  struct report {
+    std::uint64_t mark;
+    int descriptor;
+    std::uint32_t bits;
+  };
+
+  // its own
+  std::array<report, FD_SETSIZE> reports;
+  std::size_t count = 0;
+  int bell = -1;  ///< constant
+  // guarded by the lock
+  both_ways asked;       ///< what the call was asked for
+  bool inside = false;   ///< it is in the call
+  bool blocks = false;   ///< and its bell ends that
+  bool rung = false;
+};
+
+select_source::select_source(unsigned workers, select_calls calls)
+    : calls_{calls}, guard_{[](void* source) noexcept { static_cast<select_source*>(source)->lose_threads(); }, this} {
+  FD_ZERO(&watched_);
+  for (fd_set& each : wanted_) FD_ZERO(&each);
+  try {
+    call_bell_ = new_bell();
+    for (unsigned n = 0; n < workers; ++n) {
+      visits_.push_back(std::make_unique<visit>());
+      visits_.back()->bell = new_bell();
+    }
+  } catch (...) {
+    close_bells();
+    throw;
+  }
+}
+
+select_source::~select_source() { close_bells(); }
+
+int select_source::new_bell() {
+  const int made = calls_.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (made < 0) throw std::system_error{errno, std::system_category(), "eventfd"};
+  if (fits(made)) return made;
+  ::close(made);
+  throw std::system_error{EMFILE, std::system_category(), "an eventfd below FD_SETSIZE, for select()"};
+}
+
+void select_source::close_bells() noexcept {
+  for (const auto& each : visits_) {
+    if (each->bell >= 0) ::close(each->bell);
+  }
+  if (call_bell_ >= 0) ::close(call_bell_);
+}
+
+/// In a child of fork: those that were in a call are not there.
+void select_source::lose_threads() noexcept {
+  for (const auto& each : visits_) each->inside = each->blocks = false;
+  blocked_ = 0;
+}
+
+int select_source::watch(int descriptor, std::uint64_t mark) noexcept {
+  struct stat about {};
+  if (calls_.stat(descriptor, &about) < 0) return -errno;
+  if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)) return -EPERM;
+  if (!fits(descriptor)) return -EMFILE;
+  const std::lock_guard hold{lock_};
+  FD_SET(descriptor, &watched_);
+  for (fd_set& each : wanted_) FD_CLR(descriptor, &each);  // of one that somebody else has closed
+  marks_[static_cast<std::size_t>(descriptor)] = mark;
+  if (descriptor > highest_) highest_ = descriptor;
+  return 0;
+}
+
+void select_source::want(int descriptor, flow way) noexcept {
+  const std::lock_guard hold{lock_};
+  if (fits(descriptor) && FD_ISSET(descriptor, &watched_)) add(descriptor, static_cast<std::size_t>(way));
+}
+
+void select_source::add(int descriptor, std::size_t way) noexcept {
+  if (FD_ISSET(descriptor, &wanted_[way])) return;
+  FD_SET(descriptor, &wanted_[way]);
+  if (blocked_ == 0) return;
+  for (const auto& each : visits_) {
+    if (each->blocks && !each->rung && !FD_ISSET(descriptor, &each->asked[way])) {
+      each->rung = true;
+      ring(each->bell);
+    }
+  }
+}
+
+bool select_source::is_in_a_call(int descriptor) const noexcept {
+  for (const auto& each : visits_) {
+    if (each->inside && (FD_ISSET(descriptor, &each->asked[in]) || FD_ISSET(descriptor, &each->asked[out]))) return true;
+  }
+  return false;
+}
+
+void select_source::forget(int descriptor) noexcept {
+  std::unique_lock hold{lock_};
+  if (!fits(descriptor) || !FD_ISSET(descriptor, &watched_)) return;
+  FD_CLR(descriptor, &watched_);
+  for (fd_set& each : wanted_) FD_CLR(descriptor, &each);
+  while (highest_ >= 0 && !FD_ISSET(highest_, &watched_)) --highest_;
+  if (!is_in_a_call(descriptor)) return;
+  for (const auto& each : visits_) {
+    if (each->blocks && !std::exchange(each->rung, true)) ring(each->bell);
+  }
+  ++leavers_;
+  one_left_.wait(hold, [&] { return !is_in_a_call(descriptor); });
+  --leavers_;
+}
+
+/// Gives the number of the call's highest descriptor and one more.
+int select_source::enter(visit& mine, both_ways& sets, bool blocks) noexcept {
+  const std::lock_guard hold{lock_};
+  mine.asked = sets = wanted_;
+  mine.inside = true;
+  mine.blocks = blocks;
+  int highest = highest_;
+  if (!blocks) return highest + 1;
+  ++blocked_;
+  for (const int bell : {call_bell_, mine.bell}) {
+    FD_SET(bell, &sets[in]);
+    if (bell > highest) highest = bell;
+  }
+  return highest + 1;
+}
+
+/// Gives whether it was called.
+bool select_source::leave(visit& mine, both_ways& found, int got, int error) noexcept {
+  const std::lock_guard hold{lock_};
+  if (mine.blocks) --blocked_;
+  mine.inside = mine.blocks = false;
+  if (leavers_ != 0) one_left_.notify_all();
+  if (error == EBADF) report_closed(mine);
+  if (got <= 0) return false;
+  // A bell that rings from now on stays until the next wait; so it is silenced before what it tells of is looked at.
+  if (FD_ISSET(mine.bell, &found[in])) {
+    silence(mine.bell);
+    mine.rung = false;
+  }
+  bool called = false;
+  if (FD_ISSET(call_bell_, &found[in])) {
+    silence(call_bell_);
+    called = called_.exchange(false, std::memory_order_acq_rel);  // pairs with call
+  }
+  for (int descriptor = 0; descriptor <= highest_; ++descriptor) report(mine, descriptor, found);
+  return called;
+}
+
+bool select_source::look(visit& mine, std::uint64_t at_most_ns) noexcept {
+  both_ways sets;
+  const int upto = enter(mine, sets, at_most_ns != 0);
+  timeval limit = to_limit(at_most_ns);
+  const int got = calls_.select(upto, &sets[in], &sets[out], nullptr, at_most_ns == never ? nullptr : &limit);
+  const int error = got < 0 ? errno : 0;
+  // Without memory for the sets in the kernel it is tried again, as after a signal.
+  if (error != 0 && error != EINTR && error != ENOMEM && error != EBADF) {
+    fatal({"select failed with errno ", std::to_string(error), "; workers cannot sleep here"});
+  }
+  return leave(mine, sets, got, error);
+}
+
+/// What another worker has taken meanwhile is wanted no more.
+void select_source::report(visit& mine, int descriptor, const both_ways& found) noexcept {
+  std::uint32_t bits = 0;
+  for (const std::size_t way : {in, out}) {
+    if (!FD_ISSET(descriptor, &found[way]) || !FD_ISSET(descriptor, &wanted_[way])) continue;
+    FD_CLR(descriptor, &wanted_[way]);
+    bits |= bit_of[way];
+  }
+  if (bits != 0) mine.reports[mine.count++] = {marks_[static_cast<std::size_t>(descriptor)], descriptor, bits};
+}
+
+/// Somebody else has closed what is wanted here: who waits for it is told by its own call.
+void select_source::report_closed(visit& mine) noexcept {
+  const auto is_closed = [this](int descriptor) { return calls_.flags(descriptor) < 0 && errno == EBADF; };
+  if (is_closed(call_bell_) || is_closed(mine.bell)) fatal({"an eventfd of the runtime's was closed; workers cannot sleep here"});
+  for (int descriptor = 0; descriptor <= highest_; ++descriptor) {
+    const bool wanted = FD_ISSET(descriptor, &wanted_[in]) || FD_ISSET(descriptor, &wanted_[out]);
+    if (wanted && is_closed(descriptor)) report(mine, descriptor, both_ways{wanted_});
+  }
+}
+
+readiness_source::ended_by select_source::wait(unsigned worker, std::uint64_t at_most_ns) noexcept {
+  visit& mine = *visits_[worker];
+  if (look(mine, at_most_ns)) return ended_by::call;
+  return mine.count != 0 ? ended_by::readiness : ended_by::time;
+}
+
+void select_source::call() noexcept {
+  called_.store(true, std::memory_order_release);  // pairs with leave
+  ring(call_bell_);
+}
+
+void select_source::ring(int bell) noexcept {
+  const int errno_before = errno;  // a signal handler's caller may be about to read it
+  const std::uint64_t one = 1;
+  while (calls_.write(bell, &one, sizeof one) < 0 && errno != EAGAIN) {  // EAGAIN: it rings since 2^64 times
+    if (errno != EINTR) fatal({"write to an eventfd failed with errno ", std::to_string(errno), "; workers cannot be woken"});
+  }
+  errno = errno_before;
+}
+
+void select_source::silence(int bell) noexcept {
+  std::uint64_t times = 0;
+  while (calls_.read(bell, &times, sizeof times) < 0 && errno != EAGAIN) {  // EAGAIN: another worker was first
+    if (errno != EINTR) fatal({"read of an eventfd failed with errno ", std::to_string(errno), "; workers cannot sleep here"});
+  }
+}
+
+bool select_source::post(visit& from) noexcept {
+  bool posted = false;
+  for (std::size_t n = 0; n < from.count; ++n) posted = ledger_->ready(from.reports[n].mark, from.reports[n].bits) || posted;
+  from.count = 0;
+  return posted;
+}
+
+void select_source::deliver(unsigned worker) noexcept { static_cast<void>(post(*visits_[worker])); }
+
+bool select_source::set_aside(unsigned worker) noexcept {
+  visit& mine = *visits_[worker];
+  if (mine.count == 0) return false;
+  const std::lock_guard hold{lock_};
+  for (const visit::report& each : std::span{mine.reports}.first(mine.count)) {
+    if (!FD_ISSET(each.descriptor, &watched_) || marks_[static_cast<std::size_t>(each.descriptor)] != each.mark) continue;
+    for (const std::size_t way : {in, out}) {
+      if ((each.bits & bit_of[way]) != 0) add(each.descriptor, way);
+    }
+  }
+  mine.count = 0;
+  return true;
+}
+
+bool select_source::harvest(unsigned worker) noexcept {
+  visit& mine = *visits_[worker];
+  static_cast<void>(look(mine, 0));
+  return post(mine);
+}
+
+}  // namespace tartan::detail

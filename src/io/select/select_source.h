@@ -1,0 +1,102 @@
+#pragma once
+/// Readiness by select(), as the papers' systems had it, and where the worker with the select task sleeps.
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/select.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <tartan/io/wait.h>
+#include <vector>
+
+#include "core/fork_guard.h"
+#include "core/memory.h"
+#include "core/readiness_source.h"
+#include "io/system.h"
+
+namespace tartan::detail {
+
+/// The system calls of a select_source; a test puts failing ones here.
+struct select_calls {
+  int (*eventfd)(unsigned, int) = &::eventfd;
+  int (*select)(int, fd_set*, fd_set*, fd_set*, timeval*) = &::select;
+  int (*stat)(int, struct stat*) = [](int descriptor, struct stat* into) { return ::fstat(descriptor, into); };
+  int (*flags)(int) = [](int descriptor) { return ::fcntl(descriptor, F_GETFD); };
+  ssize_t (*read)(int, void*, std::size_t) = &::read;
+  ssize_t (*write)(int, const void*, std::size_t) = &::write;
+};
+
+/// Descriptors below FD_SETSIZE, and for each direction whether an operation waits there: want(). A report ends that, so that what is ready and
+/// that nobody takes is told once. See docs/design/paper-schedulers.md, 9.
+///
+/// Several workers may be in the system call at once. One that blocks there has an eventfd, its bell, in its set.
+class select_source final : public readiness_source {
+ public:
+  /// Errors: std::system_error.
+  explicit select_source(unsigned workers, select_calls calls = {});
+  ~select_source() override;
+
+  /// Told once, before anything is watched.
+  void report_to(readiness_ledger& ledger) noexcept { ledger_ = &ledger; }
+  /// Gives -errno: EMFILE for a descriptor that does not fit into a set, EPERM for a file, which is always ready.
+  [[nodiscard]] int watch(int descriptor, std::uint64_t mark) noexcept;
+  /// One report is to come when this direction is ready; at once if it is.
+  void want(int descriptor, flow way) noexcept;
+  /// When it returns, no system call has the descriptor any more: the kernel would keep open what is closed while it waits for it.
+  void forget(int descriptor) noexcept;
+
+  [[nodiscard]] ended_by wait(unsigned worker, std::uint64_t at_most_ns) noexcept override;
+  void call() noexcept override;
+  void deliver(unsigned worker) noexcept override;
+  bool set_aside(unsigned worker) noexcept override;
+  /// What is set aside is wanted again instead.
+  [[nodiscard]] bool has_aside() const noexcept override { return false; }
+  bool harvest(unsigned worker) noexcept override;
+  /// Calls are for those that block.
+  [[nodiscard]] bool took_call(unsigned /*worker*/) noexcept override { return false; }
+  /// None: nobody else can wait for what it waits for.
+  [[nodiscard]] int descriptor() const noexcept override { return -1; }
+
+ private:
+  /// A set for each direction.
+  using both_ways = std::array<fd_set, 2>;
+  struct visit;
+
+  [[nodiscard]] int new_bell();
+  void close_bells() noexcept;
+  [[nodiscard]] bool look(visit& mine, std::uint64_t at_most_ns) noexcept;
+  [[nodiscard]] int enter(visit& mine, both_ways& sets, bool blocks) noexcept;
+  [[nodiscard]] bool leave(visit& mine, both_ways& found, int got, int error) noexcept;
+  void report(visit& mine, int descriptor, const both_ways& found) noexcept;
+  void report_closed(visit& mine) noexcept;
+  void add(int descriptor, std::size_t way) noexcept;
+  [[nodiscard]] bool is_in_a_call(int descriptor) const noexcept;
+  void ring(int bell) noexcept;
+  void silence(int bell) noexcept;
+  bool post(visit& from) noexcept;
+  void lose_threads() noexcept;
+
+  const select_calls calls_;
+  readiness_ledger* ledger_ = nullptr;
+  int call_bell_ = -1;                        ///< in the set of everybody who blocks
+  real_memory::atomic<bool> called_{false};   ///< release by call; pairs with leave
+  std::vector<std::unique_ptr<visit>> visits_;
+  std::mutex lock_;                           ///< guards the rest, and of a visit what it says so of
+  std::condition_variable one_left_;
+  unsigned blocked_ = 0;                      ///< visits that are in a call with their bell
+  unsigned leavers_ = 0;                      ///< threads that wait for one_left_
+  int highest_ = -1;                          ///< of those that are watched
+  fd_set watched_;
+  both_ways wanted_;
+  std::array<std::uint64_t, FD_SETSIZE> marks_{};
+  fork_guard guard_;
+};
+
+}  // namespace tartan::detail

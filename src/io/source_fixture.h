@@ -1,0 +1,48 @@
+#pragma once
+/// For tests of where readiness comes from: who is told, and what becomes ready.
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "io/readiness.h"
+#include "io/system.h"
+
+namespace tartan::test {
+
+/// Counts the reports of each mark.
+struct notebook final : detail::readiness_ledger {
+  bool ready(std::uint64_t mark, std::uint32_t bits) noexcept override {
+    using word = detail::readiness<detail::real_memory>;
+    const std::lock_guard hold{lock};
+    if ((bits & word::in) != 0) ++in[mark];
+    if ((bits & word::out) != 0) ++out[mark];
+    if ((bits & word::hung_up) != 0) ++hung_up[mark];
+    return true;
+  }
+  std::mutex lock;
+  std::map<std::uint64_t, int> in;
+  std::map<std::uint64_t, int> out;
+  std::map<std::uint64_t, int> hung_up;
+};
+
+/// Two sockets that are connected.
+struct wire {
+  wire() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0); }
+  ~wire() {
+    for (const int end : ends) {
+      if (end >= 0) ::close(end);
+    }
+  }
+  wire(const wire&) = delete;
+  wire& operator=(const wire&) = delete;
+  void send() const { EXPECT_EQ(::write(ends[1], "x", 1), 1); }
+  std::array<int, 2> ends{};
+};
+
+}  // namespace tartan::test

@@ -1,7 +1,8 @@
 """The machines that are simulated, as names and numbers for simulation/workloads, and where each number is from.
 
-What is measured: constants/measured.json, by constants/measure.cpp. What a paper says is cited. There is nothing else. No number of a machine
-was changed after the first simulation.
+What is measured: constants/measured.json, by constants/measure.cpp. What a paper says is cited. What is neither is assumed, and says so where it
+stands: how far a line is from behind another shared cache, how many cores share one on the large machines, the first cache of Mely's processor (its
+data sheet), and libasync-smp's lines. No number of a machine was changed after the first simulation.
 """
 import json
 import pathlib
@@ -16,8 +17,8 @@ CYCLES_PER_NS = 4 / MEASURED["churn_step_ns"]
 
 
 def here(cores, cores_per_group):
-    """Cores like this project's, in groups that share a third cache. From behind it a line takes as long as from memory: measured is
-    neither, for there is one group; and no other socket."""
+    """Cores like this project's, in groups that share a third cache. Assumed: from behind it a line takes as long as from memory; it cannot
+    be measured here, for there is one group. No other socket."""
     far = MEASURED["memory_load_ns"] / MEASURED["line_load_ns"]
     return {name: MEASURED[name] for name in SYSTEM + CORE + HANDLERS} | {
         "cores": cores,

@@ -16,7 +16,8 @@ TITLE = {"w1": "W1, ns per event", "w4": "W4, kilo-events/s", "w8": "W8, kilo-ev
 
 DEFAULT = ("default", "default:no-stealing")
 PER_WORKER = ("per_worker:no-stealing", "per_worker")
-COLOR_QUEUES = ("color_queues:no-stealing", "color_queues:base", "color_queues:time-left", "color_queues:penalty", "color_queues")
+COLOR_QUEUES = ("color_queues:no-stealing", "color_queues:base", "color_queues:time-left", "color_queues:penalty", "color_queues:locality",
+                "color_queues")
 ALL = DEFAULT + PER_WORKER + COLOR_QUEUES
 QUESTIONS = ("w1", "w4", "w8", "w9", "w10")
 
@@ -24,7 +25,7 @@ QUESTIONS = ("w1", "w4", "w8", "w9", "w10")
 MELY = {("w4", "per_worker:no-stealing"): 1310, ("w4", "per_worker"): 122, ("w4", "color_queues:no-stealing"): 1265, ("w4", "color_queues:base"): 1195,
         ("w4", "color_queues:time-left"): 2042,
         ("w8", "per_worker:no-stealing"): 1103, ("w8", "per_worker"): 190, ("w8", "color_queues:base"): 1386, ("w8", "color_queues:penalty"): 2122,
-        ("w9", "per_worker:no-stealing"): 1156, ("w9", "per_worker"): 1497, ("w9", "color_queues:base"): 1426, ("w9", "color_queues"): 1869}
+        ("w9", "per_worker:no-stealing"): 1156, ("w9", "per_worker"): 1497, ("w9", "color_queues:base"): 1426, ("w9", "color_queues:locality"): 1869}
 LIBASYNC = {("w10", "shared_queue"): 61_420, ("w10", "per_worker:no-stealing,no-freelists"): 240_618, ("w10", "per_worker:no-stealing"): 293_997,
             ("w10", "per_worker"): 384_765}
 PAPERS = {"mely_8": ("Mely, tables III to VI, on 8 cores", MELY), "libasync_4": ("libasync-smp, table 2, on 4 processors", LIBASYNC)}

@@ -37,7 +37,8 @@ class question:
 
 STEALS = (("steals", "steals"),)
 # What a scheduler tells of itself. A column that no row of a table has is left out.
-OWN = STEALS + (("stolen_colors", "stolen colors"),)
+OWN = STEALS + (("stolen_colors", "stolen colors"), ("lock_share", "CPU time in locks"), ("ns_per_steal", "ns per steal"),
+                ("stolen_run_ns", "ns that it brought"), ("longest_queue", "longest line"))
 CHAINS_END = (("first_chain_ends_at", "first chain ends at"),)
 DELAYS = (("delay_us_median", "delay, median, us"), ("delay_us_max", "longest, us"))
 
@@ -127,6 +128,12 @@ class contender:
         """What a program is run with: never with what the caller's environment says of schedulers."""
         others = {name: value for name, value in os.environ.items() if name != "TARTAN_SCHEDULER"}
         return others | ({"TARTAN_SCHEDULER": self.scheduler} if self.scheduler else {})
+
+    def counting(self):
+        """The same row, whose scheduler counts what the papers print; None if it cannot, or always does."""
+        if self.scheduler in ("", "serial"):
+            return None
+        return dataclasses.replace(self, scheduler=self.scheduler + (",figures" if ":" in self.scheduler else ":figures"))
 
     def label(self):
         if self.scheduler:

@@ -37,7 +37,7 @@ class question:
 
 STEALS = (("steals", "steals"),)
 # What a scheduler tells of itself. A column that no row of a table has is left out.
-OWN = STEALS + (("stolen_colors", "stolen colors"), ("lock_share", "CPU time in locks"), ("ns_per_steal", "ns per steal"),
+OWN = STEALS + (("stolen_colors", "stolen colors"), ("lock_share", "lock by CPU time"), ("ns_per_steal", "ns per steal"),
                 ("stolen_run_ns", "ns that it brought"), ("longest_queue", "longest line"))
 CHAINS_END = (("first_chain_ends_at", "first chain ends at"),)
 DELAYS = (("delay_us_median", "delay, median, us"), ("delay_us_max", "longest, us"))

@@ -122,6 +122,17 @@ class real_plain {
   T value_;
 };
 
+/// One value in memory that is plain elsewhere: read and written whole, and relaxed, where one thread may write it while others read it.
+template <class T>
+[[nodiscard]] T read_whole(const T& from) noexcept {
+  static_assert(std::atomic_ref<T>::is_always_lock_free && std::atomic_ref<T>::required_alignment <= alignof(T));
+  return std::atomic_ref<T>{const_cast<T&>(from)}.load(std::memory_order_relaxed);
+}
+template <class T>
+void write_whole(T& to, T value) noexcept {
+  std::atomic_ref<T>{to}.store(value, std::memory_order_relaxed);
+}
+
 /// The machine itself, as the `Memory` argument of a protocol.
 struct real_memory {
   template <class T>

@@ -35,6 +35,12 @@ void io_object::cancel(std::source_location site) noexcept {
   if (check(site)) key_.slot->cancel_all(make_error_code(errc::canceled));
 }
 
+void io_object::hint(const hints& h, std::source_location site) noexcept {
+  if (!check(site)) return;
+  detail::note_hints();
+  key_.slot->tell(detail::packed(h));
+}
+
 int io_object::release(std::source_location site) noexcept {
   return check(site) ? key_.slot->service().release(*key_.slot) : -1;
 }

@@ -9,6 +9,7 @@
 
 #include "core/chain_steps.h"
 #include "core/runtime_state.h"
+#include "core/sched/annotation.h"
 #include "core/submit.h"
 #include "core/worker.h"
 #include "io/service.h"
@@ -25,10 +26,10 @@ constexpr unsigned both_ways[] = {static_cast<unsigned>(flow::in), static_cast<u
 }  // namespace
 
 struct io_slot::events {
-  static io_slot& of(event& e) noexcept { return **std::launder(reinterpret_cast<io_slot**>(e.storage)); }
+  static io_slot& of(event& e) noexcept { return self_in<io_slot>(e); }
   static void run(event& e) { of(e).news(); }
   static void drop(event& e) noexcept { static_cast<void>(of(e).word_.take()); }
-  static constexpr event_ops ops{.run = &run, .drop = &drop, .from = origin::io, .pooled = false, .counted = false};
+  static constexpr event_ops ops{.run = &run, .drop = &drop, .from = origin::io, .pooled = false, .hinted = true, .counted = false};
 };
 
 /// What one event has found to be done. A single operation goes on within the event; several as events of their own, in order.
@@ -55,7 +56,23 @@ struct io_slot::finished {
 io_slot::io_slot(io_service& of, std::uint32_t index) noexcept : service_{of}, index_{index} {
   event_.ops = &events::ops;
   event_.site = std::source_location::current();
-  ::new (static_cast<void*>(event_.storage)) io_slot*(this);
+  ::new (static_cast<void*>(event_.storage)) handler_hints;
+  put_self(event_, this);
+}
+
+/// The event may be on its way: then who posts or takes it sees the old ones or these.
+void io_slot::tell(handler_hints what) noexcept {
+  write_whole(hints_in(event_), what);
+  is_told_ = what.cost_ns != 0 || what.penalty != 1 || what.priority != 0;
+}
+
+/// A callback that has no hints of its own has its descriptor's.
+[[gnu::cold, gnu::noinline]] void io_slot::send_told(event& callbacks) const noexcept {
+  if (const event_ops* const told = static_cast<const io_callback_ops*>(callbacks.ops)->told; told != nullptr) {
+    callbacks.ops = told;
+    ::new (static_cast<void*>(callbacks.storage)) handler_hints{told_of_hinted(event_)};
+  }
+  submit_completion(service_.runtime(), where_, callbacks);
 }
 
 void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std::unique_ptr<slot_extra> more, bool closes_at_stop) noexcept {
@@ -69,6 +86,7 @@ void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std
   hung_up_ = false;
   closes_at_stop_ = closes_at_stop;
   output_watched_ = false;
+  if (is_told_) tell({});
 }
 
 void io_slot::post_event() noexcept { submit_from_worker(service_.runtime(), where_, event_); }
@@ -324,6 +342,16 @@ void io_wait::sent() noexcept {
   if (!is_current()) return;
   sent_ = true;
   ++slot_->on_their_way(way_);
+}
+
+void io_wait::send(runtime_state& rt, color where, event& own, io_wait& self) noexcept {
+  if (self.is_current()) [[likely]] {
+    self.sent_ = true;
+    io_slot& slot = *self.slot_;
+    ++slot.on_their_way(self.way_);
+    if (slot.is_told()) [[unlikely]] return slot.send_told(own);
+  }
+  submit_completion(rt, where, own);
 }
 
 void io_wait::uncount() noexcept {

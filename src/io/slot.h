@@ -86,6 +86,11 @@ class alignas(64) io_slot {
   /// After stop, all workers pause: the event will cancel what waits.
   void tell_stop() noexcept;
 
+  /// What schedulers are told of its event, and of its callbacks' own, from the next one on; a poller may post it meanwhile.
+  void tell(handler_hints what) noexcept;
+  [[nodiscard]] bool is_told() const noexcept { return is_told_; }
+  void send_told(event& callbacks) const noexcept;
+
   /// An edge would not come, but it is worth a try again.
   void retry(flow way) noexcept { static_cast<void>(ready(generation(), readiness<real_memory>::bit_of(way))); }
 
@@ -116,6 +121,7 @@ class alignas(64) io_slot {
   bool hung_up_ = false;
   bool closes_at_stop_ = false;
   bool output_watched_ = false;
+  bool is_told_ = false;  ///< its event's hints are not the default
 
  public:
   /// Others may name the same open file: the program was told the descriptor, or has brought it.

@@ -98,6 +98,20 @@ TEST(colors_guide, what_is_dispatched_in_its_own_color_is_called_at_once) {
   EXPECT_EQ(order, " dispatched posted");
 }
 
+TEST(colors_guide, what_is_more_urgent_goes_first) {
+  std::string served;
+  tartan::options one;
+  one.workers = 1;
+  one.scheduler = "default";
+  tartan::runtime rt{one};
+  const tartan::color bulk{1}, control{2};
+  rt.post(bulk, [&] { served += 'b'; });
+  rt.post(control, tartan::with_hints({.priority = 1}, [&] { served += 'c'; }));  // 0 is the usual, 3 the highest
+  rt.run_until_idle();
+
+  EXPECT_EQ(served, "cb");
+}
+
 TEST(colors_guide, work_that_blocks_comes_back_into_a_color) {
   std::map<std::string, std::string> cache;
   tartan::runtime rt;

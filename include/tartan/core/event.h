@@ -15,7 +15,7 @@ namespace tartan::detail {
 enum class origin : std::uint8_t { post, io, timer, signal };
 
 /// What a programmer or a policy knows about a handler; lies in the event's storage if `event_ops::hinted`.
-struct handler_hints {
+struct alignas(8) handler_hints {
   std::uint32_t cost_ns = 0;   ///< usual time of the handler; 0: not told
   std::uint16_t penalty = 1;   ///< Mely, section III.C: cost / penalty is what a thief sees
   std::uint8_t priority = 0;   ///< higher goes first, between colors only
@@ -48,6 +48,9 @@ struct alignas(64) event {
   alignas(8) std::byte storage[capacity_bytes];
 };
 static_assert(sizeof(event) == 64);
+
+/// What an event that is hinted begins with.
+[[nodiscard]] inline handler_hints& hints_in(event& hinted) noexcept { return *std::launder(reinterpret_cast<handler_hints*>(hinted.storage)); }
 
 class runtime_state;
 
@@ -88,6 +91,20 @@ template <class F>
 class hinted;
 template <class F>
 inline constexpr bool is_hinted = false;
+
+/// The event of what calls F back when something has ended: the hints of F, or room for hints, and behind it the way back to that.
+template <class F>
+void put_hints(event& e, const F& f) noexcept {
+  if constexpr (is_hinted<F>) ::new (static_cast<void*>(e.storage)) handler_hints{f.own()};
+}
+template <class Self>
+void put_self(event& e, Self* self) noexcept {
+  ::new (static_cast<void*>(e.storage + sizeof(handler_hints))) Self*(self);
+}
+template <class Self>
+[[nodiscard]] Self& self_in(event& e) noexcept {
+  return **std::launder(reinterpret_cast<Self**>(e.storage + sizeof(handler_hints)));
+}
 
 template <class F, bool InPlace = fits_event<F>>
 struct callable_ops {

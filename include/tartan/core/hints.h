@@ -1,5 +1,5 @@
 #pragma once
-/// What a programmer knows of a handler, and a scheduler may use.
+/// What a programmer knows of a handler, and a scheduler may use. Of objects with a descriptor: io_object::hint.
 
 #include <algorithm>
 #include <chrono>
@@ -111,7 +111,8 @@ class hint_operation {
 }  // namespace detail
 
 /// A callable with annotations, for everything that takes one: `rt.post(c, with_hints({.cost = 12us}, parse))`,
-/// `bind(c, with_hints({.priority = 2}, on_done))`, timers, strands, batches. With spawn it is `co_await hint(...)` instead.
+/// `bind(c, with_hints({.priority = 2}, on_done))`, timers, strands, batches, operations on descriptors and files. With spawn it is
+/// `co_await hint(...)` instead.
 ///
 /// Errors: what the callable's constructor throws; std::bad_alloc.
 /// Cost: eight bytes of the event's forty; a callable of more than 32 bytes needs an allocation.

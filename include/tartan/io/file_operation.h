@@ -174,7 +174,8 @@ class file_callback final : public Op, public pooled, private blocking_job {
     blocking_job::drop = [](blocking_job& job) noexcept { delete static_cast<file_callback*>(&job); };
     event_.ops = &ops;
     event_.site = at;
-    ::new (static_cast<void*>(event_.storage)) file_callback*(this);
+    put_hints(event_, f_);
+    put_self(event_, this);
   }
 
   void start() noexcept {
@@ -188,13 +189,13 @@ class file_callback final : public Op, public pooled, private blocking_job {
 
  private:
   void complete() noexcept { submit_completion(*rt_, where_, event_); }
-  static file_callback& of(event& e) noexcept { return **std::launder(reinterpret_cast<file_callback**>(e.storage)); }
+  static file_callback& of(event& e) noexcept { return self_in<file_callback>(e); }
   static void run_event(event& e) {
     const std::unique_ptr<file_callback> self{&of(e)};
     self->f_(self->take());
   }
   static void drop_event(event& e) noexcept { delete &of(e); }
-  static constexpr event_ops ops{&run_event, &drop_event, origin::io, false, false};
+  static constexpr event_ops ops{.run = &run_event, .drop = &drop_event, .from = origin::io, .pooled = false, .hinted = is_hinted<F>};
 
   event event_;
   F f_;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <source_location>
 #include <tartan/core/color.h>
+#include <tartan/core/hints.h>
 #include <tartan/core/result.h>
 #include <tartan/core/strand.h>
 #include <tartan/io/address.h>
@@ -48,6 +49,18 @@ class io_object {
 
   /// Whatever waits ends as canceled, later: in both directions. with_timeout and join_handle::cancel end a single operation.
   void cancel(std::source_location site = std::source_location::current()) noexcept;
+
+  /// `stream.hint({.priority = 1})`: what is known of the events that bring news of this descriptor, which what has waited goes on in: among
+  /// colors that became ready at the same time the more urgent one is served first. A callback that gets an event of its own, because its
+  /// operation was done at once or together with others, has the same hints, unless it has some by with_hints; a coroutine then has its own,
+  /// by `co_await hint`. So have events that are not the descriptor's: of timers, of a stream_writer, of what a listener has accepted.
+  ///
+  /// Color: the object's, or while nothing runs; ends the program elsewhere. Does nothing if it is closed.
+  /// Lifetime: they move with the object, and end when it is closed or released, or with the next hint; hint({}) takes them back.
+  /// Limits: as hints.
+  /// Order: news that is on its way already may still have the old ones. Of one color, nothing is ever reordered.
+  /// Cost: that of with_hints; where no object and no handler has any, none.
+  void hint(const hints& h, std::source_location site = std::source_location::current()) noexcept;
 
   /// The descriptor, for system calls that this library does not know, and to be passed on; -1 if closed. It stays this object's.
   ///

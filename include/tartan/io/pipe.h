@@ -22,6 +22,7 @@ class end : protected byte_stream {
   using io_object::cancel;
   using io_object::close;
   using io_object::color;
+  using io_object::hint;
   using io_object::is_open;
   using io_object::native_handle;
   using io_object::release;

@@ -103,6 +103,7 @@ class process : private io_object {
   using io_object::cancel;
   using io_object::close;
   using io_object::color;
+  using io_object::hint;
   using io_object::is_open;
   using io_object::native_handle;
 

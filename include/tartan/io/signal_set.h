@@ -61,6 +61,7 @@ class signal_set : private io_object {
   using io_object::cancel;
   using io_object::close;
   using io_object::color;
+  using io_object::hint;
   using io_object::is_open;
   using io_object::native_handle;
 };

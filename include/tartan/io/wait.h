@@ -64,6 +64,8 @@ class io_wait : public operation {
 
   /// It goes on in an event of its own.
   void sent() noexcept;
+  /// The same for one that calls back, and posts its event.
+  static void send(runtime_state& rt, color where, event& own, io_wait& self) noexcept;
   /// It goes on now.
   void arrives() noexcept {
     if (sent_) [[unlikely]] uncount();
@@ -156,6 +158,11 @@ class [[nodiscard]] io_awaitable final : public Op {
 template <class F, class Op>
 concept completion_of = std::is_invocable_v<std::decay_t<F>&, result<typename Op::value_type>>;
 
+/// What the event of an operation that calls back needs besides: the same, with hints in front; null if it has its own.
+struct io_callback_ops : event_ops {
+  const event_ops* told;
+};
+
 /// An operation that calls back.
 ///
 /// Lifetime: its own, until it has called back or was dropped.
@@ -167,7 +174,8 @@ class io_callback final : public Op, public pooled {
       : Op{std::forward<Args>(args)...}, f_{std::forward<G>(f)}, rt_{&rt}, where_{where} {
     event_.ops = &ops;
     event_.site = site;
-    ::new (static_cast<void*>(event_.storage)) io_callback*(this);
+    put_hints(event_, f_);
+    put_self(event_, this);
   }
 
   void start() noexcept {
@@ -180,8 +188,7 @@ class io_callback final : public Op, public pooled {
       stands_at(event_.site);
       run(event_);
     } else {
-      this->sent();
-      submit_completion(*rt_, where_, event_);
+      io_wait::send(*rt_, where_, event_, *this);
     }
   }
   bool drop() noexcept override {
@@ -189,14 +196,15 @@ class io_callback final : public Op, public pooled {
     return true;
   }
 
-  static io_callback& of(event& e) noexcept { return **std::launder(reinterpret_cast<io_callback**>(e.storage)); }
+  static io_callback& of(event& e) noexcept { return self_in<io_callback>(e); }
   static void run(event& e) {
     const std::unique_ptr<io_callback> self{&of(e)};
     self->arrives();
     self->f_(self->take());
   }
   static void drop_event(event& e) noexcept { delete &of(e); }
-  static constexpr event_ops ops{&run, &drop_event, origin::io, false, false};
+  static constexpr event_ops told{.run = &run, .drop = &drop_event, .from = origin::io, .pooled = false, .hinted = true};
+  static constexpr io_callback_ops ops{{&run, &drop_event, origin::io, false, is_hinted<F>}, is_hinted<F> ? nullptr : &told};
 
   event event_;
   F f_;

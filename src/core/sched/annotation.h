@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <tartan/core/event.h>
 
 #include "core/memory.h"
@@ -39,12 +38,15 @@ class annotation {
   std::uint8_t bits_ = 0;  ///< magnitude (6) | level (2)
 };
 
-/// What an event of any type is annotated with.
-[[nodiscard]] inline annotation annotation_of(const event& e) noexcept {
-  if (!e.ops->hinted) return {};
-  handler_hints told;
-  std::memcpy(&told, e.storage, sizeof(told));
-  return annotation{told};
+/// What was told of an event that is hinted.
+///
+/// Threads: who may look at the event. Who has made it may tell something else at the same time (io_slot::tell).
+[[nodiscard]] inline handler_hints told_of_hinted(const event& e) noexcept {
+  return read_whole(hints_in(const_cast<event&>(e)));
 }
+
+/// What was told of an event of any type.
+[[nodiscard]] inline handler_hints hints_of(const event& e) noexcept { return e.ops->hinted ? told_of_hinted(e) : handler_hints{}; }
+[[nodiscard]] inline annotation annotation_of(const event& e) noexcept { return e.ops->hinted ? annotation{told_of_hinted(e)} : annotation{}; }
 
 }  // namespace tartan::detail

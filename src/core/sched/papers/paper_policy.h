@@ -14,6 +14,7 @@
 #include "core/line_pool.h"
 #include "core/memory.h"
 #include "core/runtime_state.h"
+#include "core/sched/annotation.h"
 #include "core/sched/no_queue_memory.h"
 #include "core/sched/papers/scheduler_choice.h"
 #include "core/sched/papers/select_task.h"

@@ -2,7 +2,6 @@
 /// A pending event, as the papers' schedulers queue it.
 
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <tartan/core/color.h>
 #include <tartan/core/event.h>
@@ -53,12 +52,5 @@ class task_memory {
   line_pool lines_;
   bool free_lists_;
 };
-
-/// What the programmer said of the handler.
-[[nodiscard]] inline handler_hints hints_of(const event& e) noexcept {
-  handler_hints hints;
-  if (e.ops->hinted) std::memcpy(&hints, e.storage, sizeof hints);
-  return hints;
-}
 
 }  // namespace tartan::detail

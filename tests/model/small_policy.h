@@ -21,9 +21,15 @@ struct alignas(16) small_event {
   ghost<int> runs{0, "runs of event"};
   ghost<const small_event*> after{nullptr, "what was posted before"};  // must have run, if it is known to have been posted
   ghost<int> generation{0, "strand that was meant"};
+  model_plain<detail::annotation> told{{}, "told of event"};
   int producer;
   int number;
 };
+
+/// What home_traits::told_of asks of the event that it has found.
+inline detail::annotation annotation_of(const small_event& e) {
+  return e.told;
+}
 
 /// What a home needs of its lock, and no more: exclusion, and that what was done inside happens before the next entry. That the
 /// biased lock gives that is a test of its own; with it, these would be too large.
@@ -51,6 +57,7 @@ struct small_traits {
   using lock = one_word_lock<Memory>;
   static constexpr std::size_t segment_slots = 2;
   static constexpr int taken_at_once = 2;
+  static constexpr unsigned picks_per_bypass = 2;
   static bool annotates() { return false; }
   template <class Queue>
   static detail::annotation told_of(const Queue& /*q*/) {
@@ -105,6 +112,7 @@ struct small_policy {
 
   std::array<home, Workers> homes;
   std::array<color_queue*, Workers> running{};  // each the worker's own
+  std::array<std::uint64_t, Workers> past{};    // each the worker's own: what else matters of what its thread has done
   Table table;
 
   small_policy() {
@@ -191,7 +199,7 @@ struct small_policy {
     color_queue* done = nullptr;
     int ran = 0;
     for (int n = 0; n < turns; ++n) {
-      forget(mix(mix(static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(ran)), bits_of(done)));
+      forget(mix(mix(mix(static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(ran)), bits_of(done)), past[worker]));
       color_queue* strays = nullptr;
       color_queue* const q = h.next(done, strays);
       forward(strays);
@@ -234,7 +242,10 @@ struct small_policy {
     for (int rounds = 0; rounds < 8; ++rounds) {
       for (unsigned n = 0; n < Workers; ++n) work(n, 4);
     }
-    for (const home& h : homes) check(!h.has_work(), "what is left runs to an end");
+    for (const home& h : homes) {
+      check(!h.has_work(), "what is left runs to an end");
+      check(h.told_ns.load(std::memory_order_relaxed) == 0, "told-of-waiting: where nothing waits, nothing is told to cost");
+    }
   }
 
  private:

@@ -23,12 +23,13 @@ struct home_traits {
   using lock = biased_lock<Memory>;
   static constexpr std::size_t segment_slots = 61;  ///< of a segment of the core queue, some 500 bytes
   static constexpr int taken_at_once = 64;          ///< links that are dealt with in one hold of the lock
+  static constexpr unsigned picks_per_bypass = 16;  ///< of the urgent queue
   /// Whether there may be annotations: never false again.
   [[nodiscard]] static bool annotates() noexcept { return hints_in_use.load(std::memory_order_relaxed); }
   /// Under the owner's lock: what was told of the event that made a color queue runnable, or comes next in it.
   template <class Queue>
   [[nodiscard]] static annotation told_of(const Queue& q) noexcept {
-    const event* const next = q.head != nullptr ? static_cast<const event*>(q.head) : q.in.newest();
+    const auto* const next = q.head.get() != nullptr ? q.head.get() : q.in.newest();
     return next != nullptr ? annotation_of(*next) : annotation{};
   }
 };
@@ -59,7 +60,7 @@ struct alignas(128) home_of {
   /// Written under lock: the pinned color queue, if it is runnable.
   typename Memory::template atomic<color_queue*> pinned{nullptr, "pinned"};
   typename Memory::template plain<bool> pinned_next;  ///< under lock: takes turns with the others
-  urgent_queue<Memory, color_queue, Traits::segment_slots> urgent;  ///< under lock: those that were raised above the others
+  urgent_queue<Memory, color_queue, Traits::segment_slots, Traits::picks_per_bypass> urgent;  ///< under lock: those that were raised above the others
   typename Memory::template atomic<std::uint64_t> told_ns{0, "told"};  ///< written under lock: what the colors that wait are told to cost, by penalty
   alignas(64) incoming<Memory, color_queue> posted;
 

@@ -16,11 +16,11 @@ namespace tartan::detail {
 /// in line of a level that has one pick in 48 at least (contract 8).
 ///
 /// Threads: as core_queue.
-template <class Memory, class Queue, std::size_t SegmentSlots>
+template <class Memory, class Queue, std::size_t SegmentSlots, unsigned PicksPerBypass = 16>
 class urgent_queue {
  public:
   using level_queue = core_queue<Memory, Queue, SegmentSlots>;
-  static constexpr unsigned picks_per_bypass = 16;
+  static constexpr unsigned picks_per_bypass = PicksPerBypass;
 
   void push(Queue& queue, unsigned level) {
     raised_[level - 1].push(queue);

@@ -178,7 +178,7 @@ struct real_memory {
 #endif
   }
 
-  /// Asks for a cache line that this thread will write to soon. Any address, null too: nothing is accessed.
+  /// Asks for a cache line that this thread will write to soon. Any address: nothing is accessed. Null costs a walk through the page table.
   static void prefetch(const void* line) noexcept {
 #if defined(__x86_64__)
     // What __builtin_prefetch gives without a newer instruction set fetches for reading only; then the write waits for the other core once more.

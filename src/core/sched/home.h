@@ -144,7 +144,9 @@ struct alignas(128) home_of {
     color_queue* const q = urgent.size() != 0 ? urgent.pick(queue) : queue.pop();
     if (q != nullptr) delist(*q);
     // Its line has been asked for before: by now its first event can be.
-    if (const color_queue* const following = queue.front()) Memory::prefetch(following->head);
+    if (const color_queue* const following = queue.front(); following != nullptr && following->head != nullptr) {
+      Memory::prefetch(following->head);
+    }
     return q;
   }
 

@@ -346,6 +346,23 @@ TEST(select_source, tells_who_waits_for_what_somebody_else_has_closed) {
   EXPECT_EQ(book.in[6], 1);
 }
 
+TEST(select_source, tells_nobody_what_the_number_s_last_owner_waited_for) {
+  notebook book;
+  select_source source{1};
+  source.report_to(book);
+  const wire stays;
+  wire gone;
+  ASSERT_EQ(source.watch(gone.ends[0], 7), 0);
+  source.want(gone.ends[0], flow::in);
+  ASSERT_EQ(::dup3(stays.ends[0], gone.ends[0], O_CLOEXEC), gone.ends[0]);  // by somebody who does not say so
+  ASSERT_EQ(source.watch(gone.ends[0], 8), 0);
+  stays.send();
+  EXPECT_FALSE(source.harvest(0));
+  source.want(gone.ends[0], flow::in);
+  EXPECT_TRUE(source.harvest(0));
+  EXPECT_EQ(book.in, (std::map<std::uint64_t, int>{{8, 1}}));
+}
+
 /// While it lives, so many descriptors may be open.
 class allowed_descriptors {
  public:

@@ -43,6 +43,7 @@ struct lanes_setup {
   std::size_t lanes = 0;
   bool fed_from_outside = false;  ///< a thread that is no worker posts everything
   bool stealing = true;
+  bool tells = false;      ///< what an event tells of itself by `told()` goes with it
   bool pin_first = false;  ///< on_first_worker is used
 };
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <tartan/core/event_batch.h>
 #include <tartan/core/hints.h>
 #include <tartan/core/runtime.h>
@@ -21,7 +22,7 @@ namespace bench {
 /// A runtime that starts, runs a workload and tells its counters.
 class tartan_runtime {
  public:
-  explicit tartan_runtime(const lanes_setup& setup) : rt_{options_for(setup)}, batch_{rt_} {}
+  explicit tartan_runtime(const lanes_setup& setup) : rt_{options_for(setup)}, batch_{rt_}, tells_{setup.tells || std::getenv("TARTAN_SCHEDULER") != nullptr} {}
 
   /// In the default color; needs `pin_first`.
   template <class F>
@@ -81,16 +82,19 @@ class tartan_runtime {
     to.add("longest_queue", static_cast<double>(seen.longest_queue));
   }
 
-  /// Each post of the lanes passes here: what an event tells of itself by `told()` goes with it, as a programmer would annotate it.
-  template <class Event>
-  [[nodiscard]] static decltype(auto) hinted(const Event& e) {
+  /// Each post of the lanes passes here. To the papers' schedulers, and to the default one if that was asked for, an event tells what it
+  /// costs, as a programmer would annotate it.
+  template <class Event, class Post>
+  void told(const Event& e, Post post) const {
     if constexpr (requires { e.told(); }) {
       static_assert(sizeof(Event) <= tartan::detail::hinted_capacity_bytes, "would lie on the heap");
-      const annotation told = e.told();
-      return tartan::with_hints({.cost = std::chrono::nanoseconds{told.cost_ns}, .penalty = told.penalty}, e);
-    } else {
-      return e;
+      if (tells_) {
+        const annotation own = e.told();
+        post(tartan::with_hints({.cost = std::chrono::nanoseconds{own.cost_ns}, .penalty = own.penalty}, e));
+        return;
+      }
     }
+    post(e);
   }
 
   static tartan::options options_for(const lanes_setup& setup) {
@@ -105,6 +109,7 @@ class tartan_runtime {
   tartan::runtime rt_;
   tartan::detail::runtime_state& state_ = rt_.state();
   tartan::event_batch batch_;
+  const bool tells_;
 };
 
 }  // namespace bench

@@ -22,12 +22,16 @@ class tartan_strand : public tartan_runtime {
     for (std::size_t i = 0; i < lanes; ++i) strands_.emplace_back(rt_);
   }
 
-  void post(std::size_t lane, const Event& e) { strands_[lane].post(hinted(e)); }
-  void add_to_batch(std::size_t lane, const Event& e) { batch_.add(strands_[lane], hinted(e)); }
+  void post(std::size_t lane, const Event& e) {
+    told(e, [&](auto&& f) { strands_[lane].post(f); });
+  }
+  void add_to_batch(std::size_t lane, const Event& e) {
+    told(e, [&](auto&& f) { batch_.add(strands_[lane], f); });
+  }
 
   void post_fresh(const Event& e) {
     tartan::strand made{rt_};
-    for (int i = 0; i < 3; ++i) made.post(hinted(e));
+    for (int i = 0; i < 3; ++i) told(e, [&](auto&& f) { made.post(f); });
   }
 
   /// Where an idle lane's next event shall run.

@@ -18,12 +18,16 @@ class tartan_value : public tartan_runtime {
 
   void add(std::size_t) {}
 
-  void post(std::size_t lane, const Event& e) { rt_.post(tartan::color{lane + 1}, hinted(e)); }
-  void add_to_batch(std::size_t lane, const Event& e) { batch_.add(tartan::color{lane + 1}, hinted(e)); }
+  void post(std::size_t lane, const Event& e) {
+    told(e, [&](auto&& f) { rt_.post(tartan::color{lane + 1}, f); });
+  }
+  void add_to_batch(std::size_t lane, const Event& e) {
+    told(e, [&](auto&& f) { batch_.add(tartan::color{lane + 1}, f); });
+  }
 
   void post_fresh(const Event& e) {
     const tartan::color made{fresh_++};
-    for (int i = 0; i < 3; ++i) rt_.post(made, hinted(e));
+    for (int i = 0; i < 3; ++i) told(e, [&](auto&& f) { rt_.post(made, f); });
   }
 
  private:

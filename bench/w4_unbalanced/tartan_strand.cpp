@@ -1,4 +1,4 @@
-// W4 by Tartan, through strands that are placed on the first worker anew in each round; variant no_steal.
+// W4 by Tartan, through strands that are placed on the first worker anew in each round; variants no_steal and told.
 // The number is not what a program sees whose colors stay where they last ran: here every round starts unbalanced.
 
 #include "bench/lanes/tartan_strand.h"

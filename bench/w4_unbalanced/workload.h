@@ -75,11 +75,12 @@ struct unbalanced_run {
     std::atomic<std::size_t> left{0};
   };
 
-  unbalanced_run(unsigned workers, bool stealing, std::uint64_t run_for_ns)
-      : lanes{{.workers = workers,
+  unbalanced_run(const request& asked, std::uint64_t run_for_ns)
+      : lanes{{.workers = asked.workers,
                .lanes = round_events,
                .fed_from_outside = false,
-               .stealing = stealing,
+               .stealing = !asked.is("no_steal"),
+               .tells = asked.is("told"),
                .pin_first = true}},
         for_ns{run_for_ns} {}
 
@@ -131,7 +132,7 @@ struct unbalanced_run {
 template <template <class> class Lanes>
 int unbalanced(const request& asked) {
   const std::size_t for_ns = asked.size(1'000'000'000);
-  const auto run = std::make_unique<unbalanced_run<Lanes>>(asked.workers, !asked.is("no_steal"), for_ns);
+  const auto run = std::make_unique<unbalanced_run<Lanes>>(asked, for_ns);
   const double ideal = ideal_rate(run->cycles, for_ns / 5) * asked.workers;
   report out{asked, "w4"};
   run->lanes.run([&run] { run->start_round(); });

@@ -82,11 +82,12 @@ struct penalty_event {
 
 template <template <class> class Lanes>
 struct penalty_run {
-  penalty_run(unsigned workers, bool stealing, std::uint64_t for_ns)
-      : lanes{{.workers = workers,
+  penalty_run(const request& asked, std::uint64_t for_ns)
+      : lanes{{.workers = asked.workers,
                .lanes = makers,
                .fed_from_outside = false,
-               .stealing = stealing,
+               .stealing = !asked.is("no_steal"),
+               .tells = asked.is("told"),
                .pin_first = true}},
         rounds{*this, makers, makers, for_ns} {}
 
@@ -112,8 +113,7 @@ int penalty(const request& asked) {
   // Memory stays in the process: else the allocator would give it back and page it in again, in some rounds.
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  const auto run =
-      std::make_unique<penalty_run<Lanes>>(asked.workers, !asked.is("no_steal"), asked.size(1'000'000'000));
+  const auto run = std::make_unique<penalty_run<Lanes>>(asked, asked.size(1'000'000'000));
   report out{asked, "w8"};
   run->lanes.run([&run] { run->rounds.start(); });
   const std::size_t chains = run->rounds.parts();

@@ -99,12 +99,13 @@ struct locality_event {
 
 template <template <class> class Lanes>
 struct locality_run {
-  locality_run(unsigned workers, bool stealing, std::uint64_t for_ns)
-      : makers{makers_per_pair * std::max<std::size_t>(1, workers / 2)},
-        lanes{{.workers = workers,
+  locality_run(const request& asked, std::uint64_t for_ns)
+      : makers{makers_per_pair * std::max<std::size_t>(1, asked.workers / 2)},
+        lanes{{.workers = asked.workers,
                .lanes = makers * lanes_per_maker,
                .fed_from_outside = false,
-               .stealing = stealing,
+               .stealing = !asked.is("no_steal"),
+               .tells = asked.is("told"),
                .pin_first = true}},
         rounds{*this, makers * lanes_per_maker, makers, for_ns},
         states(makers) {}
@@ -154,8 +155,7 @@ struct locality_run {
 template <template <class> class Lanes>
 int locality(const request& asked) {
   mallopt(M_TRIM_THRESHOLD, 1 << 30);  // memory stays in the process
-  const auto run =
-      std::make_unique<locality_run<Lanes>>(asked.workers, !asked.is("no_steal"), asked.size(1'000'000'000));
+  const auto run = std::make_unique<locality_run<Lanes>>(asked, asked.size(1'000'000'000));
   report out{asked, "w9"};
   run->lanes.run([&run] { run->rounds.start(); });
   const std::size_t arrays = run->rounds.parts();

@@ -88,7 +88,7 @@ slept futex_poller::sleep(unsigned worker, wake_token& token, sleep_limit limit)
     if (end_ns != never_ns) {
       const std::uint64_t now = real_now_ns();
       if (now >= end_ns) break;
-      left_ns = end_ns - now;
+      left_ns = leg_of(end_ns - now);
     }
     switch (in->wait(worker, left_ns)) {
       case readiness_source::ended_by::call:
@@ -128,7 +128,8 @@ slept futex_poller::sleep_by_pipe(unsigned worker, wake_token& token, sleep_limi
     if (end_ns != never_ns) {
       const std::uint64_t now = real_now_ns();
       if (now >= end_ns) break;
-      left = {static_cast<std::time_t>((end_ns - now) / ns_per_s), static_cast<long>((end_ns - now) % ns_per_s)};
+      const std::uint64_t leg_ns = leg_of(end_ns - now);
+      left = {static_cast<std::time_t>(leg_ns / ns_per_s), static_cast<long>(leg_ns % ns_per_s)};
     }
     const int ready = ::ppoll(&reads, 1, end_ns == never_ns ? nullptr : &left, nullptr);
     if (ready < 0 && errno != EINTR) sleep_failed("ppoll", errno);

@@ -309,6 +309,31 @@ TEST(futex_poller, asks_its_source_to_wait_for_what_is_left_of_the_shorter_time)
   EXPECT_LE(source.waits.front(), an_hour_ns);
 }
 
+TEST(futex_poller, asks_for_long_sleeps_in_legs_so_that_none_ends_late_by_a_part_of_itself) {
+  for (const std::uint64_t ns : {1'000ull, 1'000'000ull, 39'999'999ull, 40'000'000ull, 40'000'001ull, 1'000'000'000ull, 86'400'000'000'000ull}) {
+    std::uint64_t now = 0;
+    unsigned legs = 0;
+    for (; now < ns; ++legs) {
+      const std::uint64_t asked = leg_of(ns - now);
+      now += asked + std::min<std::uint64_t>(asked / 200, 100'000'000);  // the kernel's slack
+    }
+    EXPECT_LE(now - ns, 200'000u) << ns;
+    EXPECT_LE(legs, 8u) << ns;
+  }
+  EXPECT_EQ(leg_of(never_ns), never_ns);
+
+  futex_poller poller;
+  told_source source;
+  source.next = readiness_source::ended_by::call;
+  poller.attach(1);
+  poller.take_source(source);
+  poller.approach(0, false);
+  wake_token token{token_asleep};
+  const std::uint64_t until = poller.now_ns() + an_hour_ns;
+  EXPECT_EQ(poller.sleep(0, token, {until, never_ns}), slept::called);
+  EXPECT_LE(source.waits.front(), leg_of(an_hour_ns));
+}
+
 TEST(futex_poller, passes_on_what_its_source_has) {
   futex_poller poller;
   told_source source;

@@ -37,8 +37,9 @@ void io_object::cancel(std::source_location site) noexcept {
 
 void io_object::hint(const hints& h, std::source_location site) noexcept {
   if (!check(site)) return;
-  detail::note_hints();
-  key_.slot->tell(detail::packed(h));
+  const detail::handler_hints told = detail::packed(h);
+  if (told != detail::handler_hints{}) detail::note_hints();  // who takes back what was told costs nobody a look
+  key_.slot->tell(told);
 }
 
 int io_object::release(std::source_location site) noexcept {

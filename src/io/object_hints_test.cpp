@@ -358,6 +358,20 @@ TEST_F(hints_of_an_object, are_those_of_a_callback_whose_operation_is_done_at_on
   EXPECT_EQ(priorities(), (std::vector<unsigned>{0, 2, 0}));
 }
 
+TEST_F(hints_of_an_object, are_those_of_callbacks_also_without_a_priority) {
+  here([this] {
+    near().hint({.cost = 12us});
+    near().write("a", [](const result<std::size_t>&) {});
+    near().hint({.penalty = 10});
+    near().write("b", [](const result<std::size_t>&) {});
+  });
+  ASSERT_EQ(policy->seen.size(), 2u);
+  EXPECT_EQ(policy->seen[0].hints.cost_ns, 12'000u);
+  EXPECT_EQ(policy->seen[0].hints.penalty, 1u);
+  EXPECT_EQ(policy->seen[1].hints.cost_ns, 0u);
+  EXPECT_EQ(policy->seen[1].hints.penalty, 10u);
+}
+
 TEST_F(hints_of_an_object, give_way_to_those_of_a_callback) {
   here([this] {
     near().write("a", with_hints({.priority = 5}, [](const result<std::size_t>&) {}));

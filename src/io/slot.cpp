@@ -63,7 +63,7 @@ io_slot::io_slot(io_service& of, std::uint32_t index) noexcept : service_{of}, i
 /// The event may be on its way: then who posts or takes it sees the old ones or these.
 void io_slot::tell(handler_hints what) noexcept {
   write_whole(hints_in(event_), what);
-  is_told_ = what.cost_ns != 0 || what.penalty != 1 || what.priority != 0;
+  is_told_ = what != handler_hints{};
 }
 
 /// A callback that has no hints of its own has its descriptor's.

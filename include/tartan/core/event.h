@@ -19,6 +19,8 @@ struct alignas(8) handler_hints {
   std::uint32_t cost_ns = 0;   ///< usual time of the handler; 0: not told
   std::uint16_t penalty = 1;   ///< Mely, section III.C: cost / penalty is what a thief sees
   std::uint8_t priority = 0;   ///< higher goes first, between colors only
+
+  bool operator==(const handler_hints&) const = default;
 };
 
 /// From now on there may be annotations: schedulers look for none before. Threads: any.

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <system_error>
 #include <tuple>
 
@@ -78,16 +79,16 @@ struct cpu_neighbors {
 }  // namespace
 
 std::vector<std::vector<unsigned>> nearest_first(const std::vector<unsigned>& cpus, const std::string& root) {
-  std::vector<cpu_neighbors> known;
-  for (const unsigned cpu : cpus) {
-    known.emplace_back(std::filesystem::path{root} / "devices" / "system" / "cpu" / ("cpu" + std::to_string(cpu)));
-  }
+  const std::filesystem::path all = std::filesystem::path{root} / "devices" / "system" / "cpu";
+  std::map<unsigned, cpu_neighbors> known;  // several workers may share a CPU
+  for (const unsigned cpu : cpus) known.try_emplace(cpu, all / ("cpu" + std::to_string(cpu)));
   std::vector<std::vector<unsigned>> order(cpus.size());
   for (unsigned from = 0; from < cpus.size(); ++from) {
+    const cpu_neighbors& here = known.at(cpus[from]);
     std::vector<std::tuple<unsigned, bool, std::size_t>> others;  // level, whether on another node, how far on, round
     for (std::size_t on = 1; on < cpus.size(); ++on) {
       const std::size_t to = (from + on) % cpus.size();
-      others.emplace_back(known[from].first_shared_level(cpus[to]), known[from].node != known[to].node, on);
+      others.emplace_back(here.first_shared_level(cpus[to]), here.node != known.at(cpus[to]).node, on);
     }
     std::sort(others.begin(), others.end());
     for (const auto& each : others) order[from].push_back(static_cast<unsigned>((from + std::get<2>(each)) % cpus.size()));

@@ -43,23 +43,18 @@ class core_queue {
 
   /// The color queue that has waited longest, or null. Asks for the line of one that comes later.
   [[nodiscard]] Queue* pop() noexcept {
-    const std::uint32_t waiting = size();
-    if (waiting == 0) return nullptr;
-    const std::uint32_t at = first_->begin;
-    Queue* const queue = first_->slots[at];
+    if (size() == 0) return nullptr;
     // Not behind the end: what lay there in an earlier tour may be another worker's by now.
-    if (at + prefetch_distance < first_->end) Memory::prefetch(first_->slots[at + prefetch_distance]);
-    first_->begin = at + 1;
-    size_.store(waiting - 1, std::memory_order_relaxed);
-    if (at + 1 == first_->end) [[unlikely]] retire_first();
-    return queue;
+    const std::uint32_t ahead = first_->begin + prefetch_distance;
+    if (ahead < first_->end) Memory::prefetch(first_->slots[ahead]);
+    return pop_first();
   }
 
   /// Moves up to half, rounded up, of the color queues, and at most `room`'s size, to `room`. Gives how many.
   [[nodiscard]] std::size_t take_half(std::span<Queue*> room) noexcept {
-    std::size_t wanted = std::min<std::size_t>((size() + 1) / 2, room.size());
+    const std::size_t wanted = std::min<std::size_t>((size() + 1) / 2, room.size());
     std::size_t taken = 0;
-    while (taken < wanted) room[taken++] = pop();
+    while (taken < wanted) room[taken++] = pop_first();  // those that come later stay here
     return taken;
   }
 
@@ -86,6 +81,16 @@ class core_queue {
     typename Memory::template plain<std::uint32_t> end;
     typename Memory::template plain<Queue*> slots[segment_slots];
   };
+
+  /// If there is one.
+  [[nodiscard]] Queue* pop_first() noexcept {
+    const std::uint32_t at = first_->begin;
+    Queue* const queue = first_->slots[at];
+    first_->begin = at + 1;
+    size_.store(size() - 1, std::memory_order_relaxed);
+    if (at + 1 == first_->end) [[unlikely]] retire_first();
+    return queue;
+  }
 
   [[gnu::cold, gnu::noinline]] void append_segment() {
     segment* fresh = spare_;

@@ -45,6 +45,7 @@ struct noting_memory : real_memory {
 
 // What lay in a slot before may be hot on another worker.
 TEST(core_queue, asks_for_the_lines_of_those_that_wait_and_of_no_others) {
+  noting_memory::asked_for.clear();
   std::vector<item> all = items(10);
   core_queue<noting_memory, item> waiting;
   for (item& each : all) waiting.push(each);
@@ -56,6 +57,16 @@ TEST(core_queue, asks_for_the_lines_of_those_that_wait_and_of_no_others) {
   waiting.push(all[0]);
   EXPECT_EQ(waiting.pop(), all.data());
   EXPECT_EQ(noting_memory::asked_for, expected);
+}
+
+TEST(core_queue, lets_a_thief_ask_for_nothing_of_what_stays) {
+  std::vector<item> all = items(10);
+  std::array<item*, 3> room{};
+  core_queue<noting_memory, item> waiting;
+  for (item& each : all) waiting.push(each);
+  noting_memory::asked_for.clear();
+  EXPECT_EQ(waiting.take_half(room), 3u);
+  EXPECT_TRUE(noting_memory::asked_for.empty());
 }
 
 TEST(core_queue, gives_a_thief_half_rounded_up_the_oldest_first) {

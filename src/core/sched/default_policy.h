@@ -38,6 +38,8 @@ class default_policy {
 
   bool turn(worker& w);
   bool search(worker& w);
+  /// A run has ended: until the next one nothing is run, whatever was stolen.
+  void leave(const worker& w) noexcept;
   void cover(worker& w) noexcept;
   [[nodiscard]] work_seen sources(const worker& w) noexcept;
   [[nodiscard]] work_seen watch_others(const worker& w) noexcept;

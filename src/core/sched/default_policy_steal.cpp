@@ -71,6 +71,8 @@ bool default_policy::search(worker& w) {
   return false;
 }
 
+void default_policy::leave(const worker& w) noexcept { watches_[w.index].judge_loot(real_now_ns()); }
+
 /// Loot that was run in no time did not pay, whatever was expected of it: a victim that is robbed gets slower, and so looks worth
 /// robbing (measured: W7). Then this worker keeps off for a while, never so long that anything would wait for 1 ms.
 void default_policy::watch::judge_loot(std::uint64_t now_ns) noexcept {

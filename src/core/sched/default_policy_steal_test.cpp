@@ -358,5 +358,11 @@ TEST_F(a_thief, judges_in_its_next_search_what_it_took) {
   EXPECT_EQ(seen().stole_at_ns, 0u);
 }
 
+TEST_F(a_thief, judges_at_the_end_of_a_run_what_it_took) {
+  default_policy_probe::watch_of(*policy, victim).stole_at_ns = now_ns;
+  rt.state().policy().run(victim);  // ends at once: nobody has begun a run
+  EXPECT_EQ(default_policy_probe::watch_of(*policy, victim).stole_at_ns, 0u);
+}
+
 }  // namespace
 }  // namespace tartan::detail

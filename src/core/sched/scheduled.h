@@ -50,9 +50,12 @@ class scheduled final : public scheduler {
       if (!policy_.search(w) && !life.leaving(w)) life.rest(w, policy_.polls_at_rest(w));
     }
     life.begin_search(w);
+    if constexpr (has_leave) policy_.leave(w);
   }
 
  private:
+  static constexpr bool has_leave = requires(P& policy, const worker& w) { policy.leave(w); };
+
   runtime_state& rt_;
   P policy_;
 };

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bench/harness/all_ran.h"
 #include "bench/harness/clock.h"
 #include "bench/harness/process.h"
 #include "bench/harness/report.h"
@@ -36,7 +37,8 @@ struct near_timer {
   void operator()() const { run->fired(index, deadline_ns); }
 };
 
-/// Timers offers: in_lane(lane, callable); set(lane, slot, deadline_ns, near_timer); cancel(lane, slot); run(callable).
+/// Timers offers: in_lane(lane, callable); set(lane, slot, deadline_ns, near_timer); cancel(lane, slot); run(callable), which returns when
+/// nothing is left. Where a timer does not wait yet when `set` returns: when_pending(lane, count, callable), which calls when so many do.
 template <class Timers>
 struct timers_run {
   static constexpr std::size_t lanes = 64;
@@ -76,6 +78,14 @@ struct timers_run {
       const std::uint64_t deadline = from + scatter(lane * far + i) % (60'000 * ms);
       timers.set(lane, i, deadline, near_timer<Timers>{this, 0, deadline});
     }
+    const auto then = [this] { end_of_sets(); };
+    if constexpr (requires { timers.when_pending(lane, far, then); }) {
+      timers.when_pending(lane, far, then);
+    } else {
+      then();
+    }
+  }
+  void end_of_sets() {
     if (!last_lane()) return;
     fire_began_ns = now_ns();
     used_before = process_usage::now();
@@ -127,8 +137,14 @@ int many_timers(const request& asked) {
   const std::uint64_t ended_ns = now_ns();
   const auto far = static_cast<double>(run.far * run_type::lanes);
   const auto near = static_cast<double>(run.near * run_type::lanes);
+  std::size_t fired = 0;
   std::size_t early = 0;
-  for (const auto& lane : run.in) early += lane.early;
+  for (const auto& lane : run.in) {
+    fired += lane.fired;
+    early += lane.early;
+  }
+  check_count(fired, run.near * run_type::lanes, "timers fired");
+  check_count(early, 0, "timers fired early");
   std::sort(run.late_ns.begin(), run.late_ns.end());
   const auto late_us = [&run](double share) {
     const auto last = static_cast<double>(run.late_ns.size() - 1);

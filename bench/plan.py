@@ -8,7 +8,7 @@ BASE = "asio_strand"
 FLOOR = "plain_loop"
 SINGLE = (FLOOR, "uv_loop", "event_loop")  # know no more than one worker, whatever is asked
 RIVALS = ("tokio_task", "go_goroutine")  # bench/rivals builds them; one program for all questions of RIVALS_ANSWER
-RIVALS_ANSWER = ("w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10")
+RIVALS_ANSWER = ("w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w11")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -82,7 +82,7 @@ QUESTIONS = [
              (("ns_per_set", "ns per set", False), ("ns_per_cancel", "ns per cancel", False), ("cpu_ns_per_fire", "CPU ns per fire", False),
               ("late_us_p99", "late by, p99, us", False)),
              (("late_us_median", "median, us"), ("late_us_max", "worst, us"), ("fired_early", "fired early")),
-             {"caf_actor": 0.05}, sizes="timers"),
+             {"caf_actor": 0.05, "tokio_task": 0.2, "go_goroutine": 0.3}, sizes="timers"),
 ]
 
 ORDER = [FLOOR, "uv_loop", "event_loop", "mutex_pool", BASE, "asio_context", "tbb_node", "caf_actor", *RIVALS, "tartan_strand", "tartan_value"]

@@ -18,13 +18,14 @@ var questions = map[string]func(request){
 	"w8":  penalty,
 	"w9":  locality,
 	"w10": tableTwo,
+	"w11": manyTimers,
 }
 
 func main() {
 	asked, ok := fromCommandLine(os.Args[1:])
 	measure := questions[asked.question]
 	if !ok || measure == nil {
-		fmt.Fprintln(os.Stderr, "usage: go_goroutine <w1 to w10> <workers> [scale = 1] [variant]")
+		fmt.Fprintln(os.Stderr, "usage: go_goroutine <w1 to w11> <workers> [scale = 1] [variant]")
 		os.Exit(2)
 	}
 	runtime.GOMAXPROCS(asked.workers)

@@ -72,6 +72,10 @@ pub fn runtime(workers: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(workers).build().expect("a runtime")
 }
 
+pub fn runtime_with_timers(workers: usize) -> Runtime {
+    Builder::new_multi_thread().worker_threads(workers).enable_time().build().expect("a runtime")
+}
+
 /// How many lanes serve, and how many events those have run that do no longer: one word, so that an end is one count.
 pub struct Served {
     word: AtomicU64,

@@ -7,6 +7,7 @@ mod lanes;
 mod report;
 mod rounds;
 mod w10_table_2;
+mod w11_timers;
 mod w1_event_cost;
 mod w2_post_from_outside;
 mod w3_hop;
@@ -18,7 +19,7 @@ mod w8_penalty;
 mod w9_locality;
 
 type Question = (&'static str, fn(&report::Request));
-const QUESTIONS: [Question; 10] = [
+const QUESTIONS: [Question; 11] = [
     ("w1", w1_event_cost::measure),
     ("w2", w2_post_from_outside::measure),
     ("w3", w3_hop::measure),
@@ -29,6 +30,7 @@ const QUESTIONS: [Question; 10] = [
     ("w8", w8_penalty::measure),
     ("w9", w9_locality::measure),
     ("w10", w10_table_2::measure),
+    ("w11", w11_timers::measure),
 ];
 
 fn main() {

@@ -56,6 +56,12 @@ impl Usage {
     }
 }
 
+/// Processor time of this process so far.
+pub fn cpu_ns() -> u64 {
+    let used = Usage::now();
+    ((used.user_s + used.system_s) * 1e9) as u64
+}
+
 /// Collects figures from its construction on; `print` adds what the process used meanwhile.
 pub struct Report {
     line: String,

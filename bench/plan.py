@@ -30,6 +30,7 @@ class question:
     aim: float = 0  # so much of the floor, at least, on one worker, by the first figure
     order: tuple = ()  # of its contenders; those that are not named come last
     single: tuple = ()  # contenders that know no more than one worker
+    binds: bool = True  # whether its programs by Tartan can bind their workers
 
     def scale_of(self, contender, variant):
         return self.scale.get(f"{contender}+{variant}", self.scale.get(contender, self.scale.get("", 1)))
@@ -101,7 +102,7 @@ WEB = [
              (("cpu_ns_per_request", "CPU ns per request", False), ("requests_per_s", "requests/s", True)),
              (("client_ns_per_request", "client's CPU ns"), ("fairness", "fairness"), ("clients_with_nothing", "starved clients")), sizes="requests",
              group="io", base=("nginx", "x nginx"), floor=("prepared_bytes", "x floor"), aim=1 / 1.3,
-             order=("prepared_bytes", "nginx", "tartan_web"), single=("prepared_bytes",))]
+             order=("prepared_bytes", "nginx", "tartan_web"), single=("prepared_bytes",), binds=False)]
 
 QUESTIONS += PING_PONG + WEB
 
@@ -117,6 +118,16 @@ PAPERS_OF_IO = {f"{name}{how}": (1, 0) for name in ("shared_queue", "per_worker"
 PAPERS_ANSWER_IO = {"io_pair_64": "tartan_callback", "io_tcp_64": "tartan_callback", "h1": "tartan_web"}
 
 
+SCHEDULER = "TARTAN_SCHEDULER"
+BIND = "TARTAN_BENCH_BIND"  # bench/lanes/tartan_options.h
+
+
+def environment(scheduler="", bind=False):
+    """What a program is run with: never with what the caller's environment says of schedulers and of binding."""
+    others = {name: value for name, value in os.environ.items() if name not in (SCHEDULER, BIND)}
+    return others | ({SCHEDULER: scheduler} if scheduler else {}) | ({BIND: "1"} if bind else {})
+
+
 @dataclasses.dataclass(frozen=True)
 class contender:
     """One row: a program, its variant, and the number of workers."""
@@ -125,11 +136,6 @@ class contender:
     variant: str
     workers: int
     scheduler: str = ""  # empty: the default
-
-    def environment(self):
-        """What a program is run with: never with what the caller's environment says of schedulers."""
-        others = {name: value for name, value in os.environ.items() if name != "TARTAN_SCHEDULER"}
-        return others | ({"TARTAN_SCHEDULER": self.scheduler} if self.scheduler else {})
 
     def counting(self):
         """The same row, whose scheduler counts what the papers print; None if it cannot, or always does, or no column shows it."""
@@ -179,9 +185,17 @@ def papers_program(asked):
     return PAPERS_PROGRAM if asked.key in PAPERS_ANSWER else PAPERS_ANSWER_IO.get(asked.key, "")
 
 
-def contenders_of(asked, programs, full=False):
+def numbers_of(on, wanted):
+    """The numbers of workers of a row that is run on these (0: all), or on those that are wanted instead: of a row that is not run on one
+    worker, all above 1; of one that knows no other number, 1."""
+    if not wanted:
+        return list(dict.fromkeys(n or all_workers() for n in on))
+    return [1] if tuple(on) == (1,) else [n for n in wanted if n > 1 or 1 in on]
+
+
+def contenders_of(asked, programs, full=False, wanted=()):
     """The rows of one question for which there is a program; unknown programs come last. If `full`, also those that are not C++, and
-    the papers' schedulers."""
+    the papers' schedulers. `wanted`: numbers of workers instead of the plan's."""
     found = programs_of(asked, programs) + (rivals_of(asked, programs) if full else [])
     order = asked.order or ORDER
     names = [name for name in order if name in found] + [name for name in found if name not in order]
@@ -189,9 +203,9 @@ def contenders_of(asked, programs, full=False):
     for name in names:
         workers = (1,) if name in SINGLE or name in asked.single else asked.workers
         for variant, on in (("", workers), *asked.variants.get(name, ())):
-            rows += [contender(asked, name, variant, n) for n in dict.fromkeys(n or all_workers() for n in on)]
+            rows += [contender(asked, name, variant, n) for n in numbers_of(on, wanted)]
         if full and name == papers_program(asked):
             for scheduler, on in (PAPERS if asked.key in PAPERS_ANSWER else PAPERS_OF_IO).items():
-                wanted = dict.fromkeys(n or all_workers() for n in on + (4,) * (asked.key == "w10" and scheduler != "serial"))
-                rows += [contender(asked, name, "", n, scheduler) for n in wanted]
+                numbers = numbers_of(on + (4,) * (asked.key == "w10" and scheduler != "serial"), wanted)
+                rows += [contender(asked, name, "", n, scheduler) for n in numbers]
     return rows

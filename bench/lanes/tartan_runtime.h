@@ -14,6 +14,7 @@
 #include "bench/harness/annotation.h"
 #include "bench/harness/report.h"
 #include "bench/harness/request.h"
+#include "bench/lanes/tartan_options.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
 
@@ -98,8 +99,7 @@ class tartan_runtime {
   }
 
   static tartan::options options_for(const lanes_setup& setup) {
-    tartan::options with;
-    with.workers = setup.workers;
+    tartan::options with = tartan_options(setup.workers);
     with.stealing = setup.stealing;
     with.pin_default_color = setup.pin_first;
     with.drain_within = std::chrono::seconds{60};

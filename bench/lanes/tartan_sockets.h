@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bench/harness/report.h"
+#include "bench/lanes/tartan_options.h"
 
 namespace bench {
 
@@ -33,7 +34,7 @@ class tartan_sockets {
     tartan_sockets* in_;
   };
 
-  explicit tartan_sockets(unsigned workers) : rt_{with(workers)} {}
+  explicit tartan_sockets(unsigned workers) : rt_{tartan_options(workers)} {}
 
   /// Calls `start(stream, presence)`, with the stream's kind, in the color of each connection; runs as a server does, until all are gone.
   template <class F>
@@ -59,12 +60,6 @@ class tartan_sockets {
   }
 
  private:
-  static tartan::options with(unsigned workers) {
-    tartan::options chosen;
-    chosen.workers = workers;
-    return chosen;
-  }
-
   template <class Stream, class F>
   void begin(tartan::strand& in, int descriptor, F start) {
     tartan::result<Stream> made = Stream::from_fd(rt_, descriptor, in);

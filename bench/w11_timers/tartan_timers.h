@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/lanes/tartan_options.h"
 #include "bench/w11_timers/workload.h"
 
 namespace bench {
@@ -43,7 +44,7 @@ template <class Colors>
 class tartan_timers {
  public:
   tartan_timers(unsigned workers, std::size_t lanes, std::size_t slots)
-      : rt_{with(workers)}, colors_{rt_, lanes}, timers_(lanes) {
+      : rt_{tartan_options(workers)}, colors_{rt_, lanes}, timers_(lanes) {
     for (auto& of_lane : timers_) of_lane.reserve(slots);
   }
 
@@ -65,12 +66,6 @@ class tartan_timers {
   }
 
  private:
-  static tartan::options with(unsigned workers) {
-    tartan::options o;
-    o.workers = workers;
-    return o;
-  }
-
   tartan::runtime rt_;
   Colors colors_;
   std::vector<std::vector<tartan::timer>> timers_;

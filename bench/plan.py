@@ -83,7 +83,7 @@ QUESTIONS = [
              (("ns_per_set", "ns per set", False), ("ns_per_cancel", "ns per cancel", False), ("cpu_ns_per_fire", "CPU ns per fire", False),
               ("late_us_p99", "late by, p99, us", False)),
              (("late_us_median", "median, us"), ("late_us_max", "worst, us"), ("fired_early", "fired early")),
-             {"caf_actor": 0.05, "tokio_task": 0.2, "go_goroutine": 0.3}, sizes="timers"),
+             {"caf_actor": 0.05, "tokio_task": 0.4}, sizes="timers"),
 ]
 
 ORDER = [FLOOR, "uv_loop", "event_loop", "mutex_pool", BASE, "asio_context", "tbb_node", "caf_actor", *RIVALS, "tartan_strand", "tartan_value"]

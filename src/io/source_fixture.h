@@ -42,6 +42,12 @@ struct wire {
   wire(const wire&) = delete;
   wire& operator=(const wire&) = delete;
   void send() const { EXPECT_EQ(::write(ends[1], "x", 1), 1); }
+  /// Until the first end has no room.
+  void fill() const {
+    const std::array<char, 4096> filling{};
+    while (::write(ends[0], filling.data(), filling.size()) > 0) {
+    }
+  }
   std::array<int, 2> ends{};
 };
 

@@ -53,6 +53,11 @@ struct select_source::visit {
   bool inside = false;   ///< it is in the call
   bool blocks = false;   ///< and its bell ends that
   bool rung = false;
+
+  /// Whether its call has the descriptor.
+  [[nodiscard]] bool has(int descriptor) const noexcept {
+    return inside && (FD_ISSET(descriptor, &asked[in]) || FD_ISSET(descriptor, &asked[out]));
+  }
 };
 
 select_source::select_source(unsigned workers, select_calls calls)
@@ -100,8 +105,12 @@ int select_source::watch(int descriptor, std::uint64_t mark) noexcept {
   if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)) return -EPERM;
   if (!fits(descriptor)) return -EMFILE;
   const std::lock_guard hold{lock_};
+  if (FD_ISSET(descriptor, &watched_)) {
+    // Somebody else has closed what had the number. A call that blocks has that still, and hears nothing of the new one.
+    for (fd_set& each : wanted_) FD_CLR(descriptor, &each);  // what its owner wanted
+    static_cast<void>(end_calls_with(descriptor));
+  }
   FD_SET(descriptor, &watched_);
-  for (fd_set& each : wanted_) FD_CLR(descriptor, &each);  // of one that somebody else has closed
   marks_[static_cast<std::size_t>(descriptor)] = mark;
   if (descriptor > highest_) highest_ = descriptor;
   return 0;
@@ -117,18 +126,24 @@ void select_source::add(int descriptor, std::size_t way) noexcept {
   FD_SET(descriptor, &wanted_[way]);
   if (blocked_ == 0) return;
   for (const auto& each : visits_) {
-    if (each->blocks && !each->rung && !FD_ISSET(descriptor, &each->asked[way])) {
-      each->rung = true;
-      ring(each->bell);
-    }
+    if (!FD_ISSET(descriptor, &each->asked[way])) rouse(*each);
   }
 }
 
-bool select_source::is_in_a_call(int descriptor) const noexcept {
+/// Whoever blocks comes back for a new copy.
+void select_source::rouse(visit& who) noexcept {
+  if (who.blocks && !std::exchange(who.rung, true)) ring(who.bell);
+}
+
+/// Rouses those whose calls have it. False: there are none.
+bool select_source::end_calls_with(int descriptor) noexcept {
+  bool any = false;
   for (const auto& each : visits_) {
-    if (each->inside && (FD_ISSET(descriptor, &each->asked[in]) || FD_ISSET(descriptor, &each->asked[out]))) return true;
+    if (!each->has(descriptor)) continue;
+    rouse(*each);
+    any = true;
   }
-  return false;
+  return any;
 }
 
 void select_source::forget(int descriptor) noexcept {
@@ -137,12 +152,8 @@ void select_source::forget(int descriptor) noexcept {
   FD_CLR(descriptor, &watched_);
   for (fd_set& each : wanted_) FD_CLR(descriptor, &each);
   while (highest_ >= 0 && !FD_ISSET(highest_, &watched_)) --highest_;
-  if (!is_in_a_call(descriptor)) return;
-  for (const auto& each : visits_) {
-    if (each->blocks && !std::exchange(each->rung, true)) ring(each->bell);
-  }
   ++leavers_;
-  one_left_.wait(hold, [&] { return !is_in_a_call(descriptor); });
+  while (end_calls_with(descriptor)) one_left_.wait(hold);
   --leavers_;
 }
 

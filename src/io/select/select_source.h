@@ -77,7 +77,8 @@ class select_source final : public readiness_source {
   void report(visit& mine, int descriptor, const both_ways& found) noexcept;
   void report_closed(visit& mine) noexcept;
   void add(int descriptor, std::size_t way) noexcept;
-  [[nodiscard]] bool is_in_a_call(int descriptor) const noexcept;
+  void rouse(visit& who) noexcept;
+  [[nodiscard]] bool end_calls_with(int descriptor) noexcept;
   void ring(int bell) noexcept;
   void silence(int bell) noexcept;
   bool post(visit& from) noexcept;

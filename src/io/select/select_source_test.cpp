@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -30,19 +31,32 @@ constexpr std::uint64_t never = ~std::uint64_t{0};
 
 // What the kernel was asked for. Reset by each test that looks.
 struct asked {
-  static inline std::atomic<int> blocking{0};  ///< calls that may block have begun
+  static inline std::atomic<int> blocking{0};     ///< calls that may block have begun
+  static inline std::atomic<int> looked_for{-1};
+  static inline std::atomic<int> with_it{0};      ///< those of them whose sets have it
   static inline std::atomic<int> rings{0};
   static inline timeval limit{};
   static inline bool without_end = false;
+
+  /// From now on. Calls without it, that end late, do not count.
+  static void look_for(int descriptor) {
+    with_it = 0;
+    looked_for = descriptor;
+  }
+  static void begins(const fd_set& in, const fd_set& out) {
+    if (const int which = looked_for; which >= 0 && (FD_ISSET(which, &in) || FD_ISSET(which, &out))) ++with_it;
+    ++blocking;
+  }
 };
 
 /// The kernel's calls, counted.
 select_calls counted() {
   asked::blocking = 0;
+  asked::look_for(-1);
   asked::rings = 0;
   select_calls calls;
   calls.select = [](int upto, fd_set* in, fd_set* out, fd_set* urgent, timeval* limit) {
-    if (limit == nullptr) ++asked::blocking;
+    if (limit == nullptr) asked::begins(*in, *out);
     return ::select(upto, in, out, urgent, limit);
   };
   calls.write = [](int descriptor, const void* from, std::size_t size) {
@@ -118,9 +132,7 @@ TEST(select_source, tells_a_hang_up_in_each_direction_that_is_wanted) {
   select_source source{1};
   source.report_to(book);
   wire a;
-  const std::array<char, 4096> filling{};
-  while (::write(a.ends[0], filling.data(), filling.size()) > 0) {
-  }
+  a.fill();
   ASSERT_EQ(source.watch(a.ends[0], 7), 0);
   source.want(a.ends[0], flow::in);
   source.want(a.ends[0], flow::out);
@@ -231,6 +243,23 @@ TEST(select_source, ends_a_wait_by_a_call_that_comes_before_or_during_it) {
   caller.join();
 }
 
+// Two have heard one call, and this one comes when the other has taken it. Just before it silences the bell it is called again.
+TEST(select_source, hears_a_call_that_comes_while_it_silences_the_bell) {
+  static int reads = 0;
+  static select_source* called = nullptr;
+  select_calls calls;
+  calls.select = [](int, fd_set*, fd_set*, fd_set*, timeval*) { return 2; };  // its own bell too, which it silences first
+  calls.read = [](int descriptor, void* into, std::size_t size) {
+    if (++reads == 2) called->call();
+    return ::read(descriptor, into, size);
+  };
+  select_source source{1, calls};
+  called = &source;
+  reads = 0;
+  EXPECT_EQ(source.wait(0, never), ended_by::call);
+  EXPECT_EQ(source.wait(0, never), ended_by::time) << "that was one call";
+}
+
 TEST(select_source, rings_for_what_is_wanted_only_if_somebody_blocks_without_it) {
   notebook book;
   select_source source{2, counted()};
@@ -264,7 +293,7 @@ TEST(select_source, rings_for_nobody_who_waits_for_it_already) {
   select_calls calls = counted();
   calls.select = [](int upto, fd_set* in, fd_set* out, fd_set* urgent, timeval* limit) {
     if (limit != nullptr) return ::select(upto, in, out, urgent, limit);
-    ++asked::blocking;
+    asked::begins(*in, *out);
     test::spin_until([] { return may_return.load(); });
     errno = EINTR;
     return -1;
@@ -292,18 +321,57 @@ TEST(select_source, lets_nobody_close_what_a_call_still_waits_for) {
   select_source source{2, counted()};
   source.report_to(book);
   const sleeper blocks{source, 0};
-  for (int round = 1; round <= 50; ++round) {
+  for (int round = 0; round < 50; ++round) {
     wire a;
+    a.fill();
     ASSERT_EQ(source.watch(a.ends[0], 7), 0);
-    asked::blocking = 0;
-    source.want(a.ends[0], flow::in);
-    test::spin_until([] { return asked::blocking == 1; });
+    asked::look_for(a.ends[0]);
+    source.want(a.ends[0], round % 2 == 0 ? flow::in : flow::out);
+    test::spin_until([] { return asked::with_it != 0; });
     source.forget(a.ends[0]);
     ::close(std::exchange(a.ends[0], -1));
-    char byte = 0;
-    EXPECT_EQ(::read(a.ends[1], &byte, 1), 0) << errno;
+    pollfd peer{a.ends[1], POLLRDHUP, 0};
+    EXPECT_EQ(::poll(&peer, 1, 0), 1) << round;
   }
   source.call();
+}
+
+// Another one has taken what the first one waits for, before the second one came.
+TEST(select_source, rings_at_a_close_for_those_that_wait_for_what_is_closed_and_waits_for_nobody_else) {
+  static std::atomic<bool> may_return{false};
+  static std::atomic<bool> is_out{false};
+  may_return = is_out = false;
+  notebook book;
+  select_calls calls = counted();
+  calls.select = [](int upto, fd_set* in, fd_set* out, fd_set* urgent, timeval* limit) {
+    if (limit != nullptr) return ::select(upto, in, out, urgent, limit);
+    const bool has_it = FD_ISSET(asked::looked_for, in);
+    asked::begins(*in, *out);
+    test::spin_until([=] { return may_return || (has_it && asked::rings != 0); });
+    for (int turn = 0; has_it && turn < 1000; ++turn) std::this_thread::yield();
+    if (has_it) is_out = true;
+    errno = EINTR;
+    return -1;
+  };
+  select_source source{3, calls};
+  source.report_to(book);
+  const wire a;
+  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  asked::look_for(a.ends[0]);
+  source.want(a.ends[0], flow::in);
+  std::thread first{[&] { EXPECT_EQ(source.wait(0, never), ended_by::time); }};
+  test::spin_until([] { return asked::blocking == 1; });
+  a.send();
+  EXPECT_TRUE(source.harvest(2));
+  std::thread second{[&] { EXPECT_EQ(source.wait(1, never), ended_by::time); }};
+  test::spin_until([] { return asked::blocking == 2; });
+  EXPECT_EQ(asked::with_it, 1);
+  source.forget(a.ends[0]);
+  EXPECT_TRUE(is_out);
+  EXPECT_EQ(asked::rings, 1);
+  may_return = true;
+  first.join();
+  second.join();
 }
 
 TEST(select_source, waits_for_nobody_in_a_child_of_fork) {
@@ -361,6 +429,30 @@ TEST(select_source, tells_nobody_what_the_number_s_last_owner_waited_for) {
   source.want(gone.ends[0], flow::in);
   EXPECT_TRUE(source.harvest(0));
   EXPECT_EQ(book.in, (std::map<std::uint64_t, int>{{8, 1}}));
+}
+
+// That call has the file which the number stood for when it began.
+TEST(select_source, ends_a_call_that_waits_for_the_number_s_last_owner) {
+  notebook book;
+  select_source source{1, counted()};
+  source.report_to(book);
+  const wire next;
+  const wire gone;
+  ASSERT_EQ(source.watch(gone.ends[0], 7), 0);
+  asked::look_for(gone.ends[0]);
+  source.want(gone.ends[0], flow::in);
+  {
+    const sleeper blocks{source, 0};
+    test::spin_until([] { return asked::with_it == 1; });
+    EXPECT_EQ(::dup3(next.ends[0], gone.ends[0], O_CLOEXEC), gone.ends[0]);
+    EXPECT_EQ(source.watch(gone.ends[0], 8), 0);
+    source.want(gone.ends[0], flow::in);
+    EXPECT_EQ(asked::rings, 1);
+    next.send();
+    if (asked::rings == 1) test::spin_until([&] { return count_of(book, 8) == 1; });
+    source.call();
+  }
+  EXPECT_EQ(count_of(book, 7), 0);
 }
 
 /// While it lives, so many descriptors may be open.

@@ -355,6 +355,15 @@ TEST_P(local_sockets_of_the_kernel, bring_no_edge_when_they_are_closed_though_a_
   });
 }
 
+TEST_P(local_sockets_of_the_kernel, are_made_of_a_descriptor_once) {
+  in_color([&]() -> task<> {
+    auto ends = make_ends();
+    EXPECT_EQ(local::stream::from_fd(ends->near.native_handle(), here_color).error(), std::errc::file_exists);
+    EXPECT_TRUE(co_await ends->far.write("x"));
+    EXPECT_EQ(*co_await ends->near.read_some(ends->room), 1u);
+  });
+}
+
 TEST_P(local_sockets, are_made_of_descriptors_from_elsewhere) {
   int ends[2];
   ASSERT_EQ(detail::io_service::of(rt().state()).system().open_pair(AF_UNIX, SOCK_STREAM, ends), 0);

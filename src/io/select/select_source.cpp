@@ -105,13 +105,17 @@ int select_source::watch(int descriptor, std::uint64_t mark) noexcept {
   if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)) return -EPERM;
   if (!fits(descriptor)) return -EMFILE;
   const std::lock_guard hold{lock_};
+  owner& of = owners_[static_cast<std::size_t>(descriptor)];
   if (FD_ISSET(descriptor, &watched_)) {
+    // Eventfds and the like are of no type, and to fstat all of them are one file.
+    const bool is_told = (about.st_mode & S_IFMT) != 0;
+    if (is_told && of.device == about.st_dev && of.inode == about.st_ino) return -EEXIST;
     // Somebody else has closed what had the number. A call that blocks has that still, and hears nothing of the new one.
     for (fd_set& each : wanted_) FD_CLR(descriptor, &each);  // what its owner wanted
     static_cast<void>(end_calls_with(descriptor));
   }
   FD_SET(descriptor, &watched_);
-  marks_[static_cast<std::size_t>(descriptor)] = mark;
+  of = {mark, about.st_dev, about.st_ino};
   if (descriptor > highest_) highest_ = descriptor;
   return 0;
 }
@@ -216,7 +220,7 @@ void select_source::report(visit& mine, int descriptor, const both_ways& found) 
     FD_CLR(descriptor, &wanted_[way]);
     bits |= bit_of[way];
   }
-  if (bits != 0) mine.reports[mine.count++] = {marks_[static_cast<std::size_t>(descriptor)], descriptor, bits};
+  if (bits != 0) mine.reports[mine.count++] = {owners_[static_cast<std::size_t>(descriptor)].mark, descriptor, bits};
 }
 
 /// Somebody else has closed what is wanted here: who waits for it is told by its own call.
@@ -270,7 +274,7 @@ bool select_source::set_aside(unsigned worker) noexcept {
   if (mine.count == 0) return false;
   const std::lock_guard hold{lock_};
   for (const visit::report& each : std::span{mine.reports}.first(mine.count)) {
-    if (!FD_ISSET(each.descriptor, &watched_) || marks_[static_cast<std::size_t>(each.descriptor)] != each.mark) continue;
+    if (!FD_ISSET(each.descriptor, &watched_) || owners_[static_cast<std::size_t>(each.descriptor)].mark != each.mark) continue;
     for (const std::size_t way : {in, out}) {
       if ((each.bits & bit_of[way]) != 0) add(each.descriptor, way);
     }

@@ -45,7 +45,7 @@ class select_source final : public readiness_source {
 
   /// Told once, before anything is watched.
   void report_to(readiness_ledger& ledger) noexcept { ledger_ = &ledger; }
-  /// Gives -errno: EMFILE for a descriptor that does not fit into a set, EPERM for a file, which is always ready.
+  /// Gives -errno: EMFILE for a descriptor that does not fit into a set, EPERM for a file, which is always ready, EEXIST for what is watched.
   [[nodiscard]] int watch(int descriptor, std::uint64_t mark) noexcept;
   /// One report is to come when this direction is ready; at once if it is.
   void want(int descriptor, flow way) noexcept;
@@ -68,6 +68,12 @@ class select_source final : public readiness_source {
   /// A set for each direction.
   using both_ways = std::array<fd_set, 2>;
   struct visit;
+  /// What a number stands for.
+  struct owner {
+    std::uint64_t mark;
+    dev_t device;
+    ino_t inode;
+  };
 
   [[nodiscard]] int new_bell();
   void close_bells() noexcept;
@@ -96,7 +102,7 @@ class select_source final : public readiness_source {
   int highest_ = -1;                          ///< of those that are watched
   fd_set watched_;
   both_ways wanted_;
-  std::array<std::uint64_t, FD_SETSIZE> marks_{};
+  std::array<owner, FD_SETSIZE> owners_{};   ///< of what is watched
   fork_guard guard_;
 };
 

@@ -455,6 +455,33 @@ TEST(select_source, ends_a_call_that_waits_for_the_number_s_last_owner) {
   EXPECT_EQ(count_of(book, 7), 0);
 }
 
+TEST(select_source, refuses_what_is_watched_already) {
+  notebook book;
+  select_source source{1};
+  source.report_to(book);
+  const wire a;
+  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  source.want(a.ends[0], flow::in);
+  EXPECT_EQ(source.watch(a.ends[0], 8), -EEXIST);
+  a.send();
+  EXPECT_TRUE(source.harvest(0));
+  EXPECT_EQ(book.in, (std::map<std::uint64_t, int>{{7, 1}})) << "nothing has changed for the first one";
+  source.forget(a.ends[0]);
+  EXPECT_EQ(source.watch(a.ends[0], 8), 0);
+}
+
+// To fstat all of them are one file, so it cannot be told whether this one is another.
+TEST(select_source, takes_an_eventfd_under_the_number_of_one_that_somebody_else_has_closed) {
+  select_source source{1};
+  const int one = ::eventfd(0, EFD_CLOEXEC);
+  ASSERT_EQ(source.watch(one, 7), 0);
+  ::close(one);
+  const int other = ::eventfd(0, EFD_CLOEXEC);
+  ASSERT_EQ(other, one);
+  EXPECT_EQ(source.watch(other, 8), 0);
+  ::close(other);
+}
+
 /// While it lives, so many descriptors may be open.
 class allowed_descriptors {
  public:

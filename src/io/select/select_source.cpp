@@ -187,15 +187,19 @@ bool select_source::leave(visit& mine, both_ways& found, int got, int error) noe
   if (got <= 0) return false;
   // A bell that rings from now on stays until the next wait; so it is silenced before what it tells of is looked at.
   if (FD_ISSET(mine.bell, &found[in])) {
+    FD_CLR(mine.bell, &found[in]);
+    --got;
     silence(mine.bell);
     mine.rung = false;
   }
   bool called = false;
   if (FD_ISSET(call_bell_, &found[in])) {
+    FD_CLR(call_bell_, &found[in]);
+    --got;
     silence(call_bell_);
     called = called_.exchange(false, std::memory_order_acq_rel);  // pairs with call
   }
-  for (int descriptor = 0; descriptor <= highest_; ++descriptor) report(mine, descriptor, found);
+  for (int descriptor = 0; got > 0 && descriptor <= highest_; ++descriptor) got -= report(mine, descriptor, found);
   return called;
 }
 
@@ -212,15 +216,19 @@ bool select_source::look(visit& mine, std::uint64_t at_most_ns) noexcept {
   return leave(mine, sets, got, error);
 }
 
-/// What another worker has taken meanwhile is wanted no more.
-void select_source::report(visit& mine, int descriptor, const both_ways& found) noexcept {
+/// What another worker has taken meanwhile is wanted no more. Gives in how many sets it was found.
+int select_source::report(visit& mine, int descriptor, const both_ways& found) noexcept {
+  int sets = 0;
   std::uint32_t bits = 0;
   for (const std::size_t way : {in, out}) {
-    if (!FD_ISSET(descriptor, &found[way]) || !FD_ISSET(descriptor, &wanted_[way])) continue;
+    if (!FD_ISSET(descriptor, &found[way])) continue;
+    ++sets;
+    if (!FD_ISSET(descriptor, &wanted_[way])) continue;
     FD_CLR(descriptor, &wanted_[way]);
     bits |= bit_of[way];
   }
   if (bits != 0) mine.reports[mine.count++] = {owners_[static_cast<std::size_t>(descriptor)].mark, descriptor, bits};
+  return sets;
 }
 
 /// Somebody else has closed what is wanted here: who waits for it is told by its own call.
@@ -229,7 +237,7 @@ void select_source::report_closed(visit& mine) noexcept {
   if (is_closed(call_bell_) || is_closed(mine.bell)) fatal({"an eventfd of the runtime's was closed; workers cannot sleep here"});
   for (int descriptor = 0; descriptor <= highest_; ++descriptor) {
     const bool wanted = FD_ISSET(descriptor, &wanted_[in]) || FD_ISSET(descriptor, &wanted_[out]);
-    if (wanted && is_closed(descriptor)) report(mine, descriptor, both_ways{wanted_});
+    if (wanted && is_closed(descriptor)) static_cast<void>(report(mine, descriptor, both_ways{wanted_}));
   }
 }
 

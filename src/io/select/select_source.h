@@ -80,7 +80,7 @@ class select_source final : public readiness_source {
   [[nodiscard]] bool look(visit& mine, std::uint64_t at_most_ns) noexcept;
   [[nodiscard]] int enter(visit& mine, both_ways& sets, bool blocks) noexcept;
   [[nodiscard]] bool leave(visit& mine, both_ways& found, int got, int error) noexcept;
-  void report(visit& mine, int descriptor, const both_ways& found) noexcept;
+  [[nodiscard]] int report(visit& mine, int descriptor, const both_ways& found) noexcept;
   void report_closed(visit& mine) noexcept;
   void add(int descriptor, std::size_t way) noexcept;
   void rouse(visit& who) noexcept;

@@ -260,6 +260,35 @@ TEST(select_source, hears_a_call_that_comes_while_it_silences_the_bell) {
   EXPECT_EQ(source.wait(0, never), ended_by::time) << "that was one call";
 }
 
+// Who has found as many as the kernel has counted looks no further.
+TEST(select_source, looks_at_no_more_descriptors_than_were_found) {
+  static int got = 0;
+  select_calls calls;
+  calls.select = [](int, fd_set*, fd_set*, fd_set*, timeval*) { return got; };  // in the sets stays what was asked for
+  select_source source{1, calls};
+  const wire a;
+  const wire b;
+  for (const std::uint64_t at_most_ns : {std::uint64_t{0}, never}) {
+    const int bells = at_most_ns == 0 ? 0 : 2;
+    for (const int found : {0, 1, 2, 3}) {
+      notebook book;
+      source.report_to(book);
+      ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+      ASSERT_EQ(source.watch(b.ends[0], 8), 0);
+      source.want(a.ends[0], flow::in);
+      source.want(a.ends[0], flow::out);
+      source.want(b.ends[0], flow::in);
+      got = bells + found;
+      EXPECT_EQ(source.wait(0, at_most_ns), found > 0 ? ended_by::readiness : ended_by::time);
+      source.deliver(0);
+      EXPECT_EQ(book.in.size(), found == 0 ? 0u : found < 3 ? 1u : 2u) << found << " and " << bells;
+      EXPECT_EQ(book.out.size(), found == 0 ? 0u : 1u) << found << " and " << bells;
+      source.forget(a.ends[0]);
+      source.forget(b.ends[0]);
+    }
+  }
+}
+
 TEST(select_source, rings_for_what_is_wanted_only_if_somebody_blocks_without_it) {
   notebook book;
   select_source source{2, counted()};

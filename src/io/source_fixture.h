@@ -1,7 +1,9 @@
 #pragma once
 /// For tests of where readiness comes from: who is told, and what becomes ready.
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -31,7 +33,7 @@ struct notebook final : detail::readiness_ledger {
   std::map<std::uint64_t, int> hung_up;
 };
 
-/// Two sockets that are connected.
+/// Two Unix sockets that are connected.
 struct wire {
   wire() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0); }
   ~wire() {
@@ -49,6 +51,32 @@ struct wire {
     }
   }
   std::array<int, 2> ends{};
+};
+
+/// Two TCP sockets that are connected.
+struct tcp_wire {
+  tcp_wire() {
+    const int door = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    EXPECT_EQ(::bind(door, reinterpret_cast<const sockaddr*>(&at), size), 0);
+    EXPECT_EQ(::listen(door, 1), 0);
+    EXPECT_EQ(::getsockname(door, reinterpret_cast<sockaddr*>(&at), &size), 0);
+    far = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(::connect(far, reinterpret_cast<const sockaddr*>(&at), size), 0);
+    near = ::accept4(door, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    ::close(door);
+  }
+  ~tcp_wire() {
+    ::close(near);
+    ::close(far);
+  }
+  tcp_wire(const tcp_wire&) = delete;
+  tcp_wire& operator=(const tcp_wire&) = delete;
+  int near = -1;
+  int far = -1;
 };
 
 }  // namespace tartan::test

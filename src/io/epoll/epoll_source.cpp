@@ -11,16 +11,22 @@
 #include <system_error>
 
 #include "core/fatal.h"
+#include "core/poller.h"
 #include "io/readiness.h"
 
 namespace tartan::detail {
 
 namespace {
 
-constexpr std::uint64_t never = ~std::uint64_t{0};
-constexpr std::uint64_t bell_mark = never;
+constexpr std::uint64_t bell_mark = ~std::uint64_t{0};
 constexpr std::uint64_t ns_per_s = 1'000'000'000;
 constexpr std::uint64_t ns_per_ms = 1'000'000;
+
+file_descriptor new_epoll(const epoll_calls& calls) {
+  const int made = calls.create(EPOLL_CLOEXEC);
+  if (made < 0) throw std::system_error{errno, std::system_category(), "epoll_create1"};
+  return file_descriptor{made};
+}
 
 std::uint32_t bits_of(std::uint32_t events) noexcept {
   using word = readiness<real_memory>;
@@ -34,7 +40,7 @@ std::uint32_t bits_of(std::uint32_t events) noexcept {
 
 /// Rounded up: who wakes too early would only sleep again.
 int to_ms(std::uint64_t ns) noexcept {
-  if (ns == never) return -1;
+  if (ns == never_ns) return -1;
   constexpr auto longest = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
   const std::uint64_t ms = ns / ns_per_ms + (ns % ns_per_ms != 0 ? 1 : 0);
   return static_cast<int>(ms < longest ? ms : longest);
@@ -49,37 +55,26 @@ struct epoll_source::haul {
   bool rung = false;  ///< a harvest took a call
 };
 
-epoll_source::epoll_source(unsigned workers, epoll_calls calls) : calls_{calls} {
-  const auto refuse = [this](const char* call) {
-    const int error = errno;
-    if (bell_ >= 0) ::close(bell_);
-    if (epoll_ >= 0) ::close(epoll_);
-    throw std::system_error{error, std::system_category(), call};
-  };
+epoll_source::epoll_source(unsigned workers, epoll_calls calls) : calls_{calls}, epoll_{new_epoll(calls_)}, bell_{calls_} {
   for (unsigned n = 0; n < workers; ++n) hauls_.push_back(std::make_unique<haul>());
-  epoll_ = calls_.create(EPOLL_CLOEXEC);
-  if (epoll_ < 0) refuse("epoll_create1");
-  bell_ = calls_.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (bell_ < 0) refuse("eventfd");
   epoll_event rings{};
   rings.events = EPOLLIN | EPOLLET;
   rings.data.u64 = bell_mark;
-  if (calls_.control(epoll_, EPOLL_CTL_ADD, bell_, &rings) < 0) refuse("epoll_ctl");
+  if (calls_.control(epoll_.get(), EPOLL_CTL_ADD, bell_.descriptor(), &rings) < 0) {
+    throw std::system_error{errno, std::system_category(), "epoll_ctl"};
+  }
 }
 
-epoll_source::~epoll_source() {
-  ::close(bell_);
-  ::close(epoll_);
-}
+epoll_source::~epoll_source() = default;
 
 int epoll_source::look(haul& into, std::uint64_t at_most_ns) noexcept {
   const int room = static_cast<int>(into.events.size());
   // Asking whether something is ready needs no clock, and the older call takes no time from the user.
   if (at_most_ns == 0 || coarse_.load(std::memory_order_relaxed)) {
-    return calls_.wait(epoll_, into.events.data(), room, to_ms(at_most_ns));
+    return calls_.wait(epoll_.get(), into.events.data(), room, to_ms(at_most_ns));
   }
   const timespec limit{static_cast<std::time_t>(at_most_ns / ns_per_s), static_cast<long>(at_most_ns % ns_per_s)};
-  const int got = calls_.wait_ns(epoll_, into.events.data(), room, at_most_ns == never ? nullptr : &limit);
+  const int got = calls_.wait_ns(epoll_.get(), into.events.data(), room, at_most_ns == never_ns ? nullptr : &limit);
   if (got >= 0 || errno != ENOSYS) return got;
   coarse_.store(true, std::memory_order_relaxed);
   return look(into, at_most_ns);
@@ -105,15 +100,7 @@ readiness_source::ended_by epoll_source::wait(unsigned worker, std::uint64_t at_
   return mine.count != 0 ? ended_by::readiness : ended_by::time;
 }
 
-void epoll_source::call() noexcept {
-  const int errno_before = errno;  // a signal handler's caller may be about to read it
-  const std::uint64_t one = 1;
-  // Nobody ever reads it, for a write is an edge all the same; it is full after 2^64 calls.
-  while (calls_.write(bell_, &one, sizeof one) < 0) {
-    if (errno != EINTR) fatal({"write to an eventfd failed with errno ", std::to_string(errno), "; workers cannot be woken"});
-  }
-  errno = errno_before;
-}
+void epoll_source::call() noexcept { bell_.ring(); }
 
 bool epoll_source::post(haul& from) noexcept {
   bool posted = false;
@@ -172,20 +159,20 @@ int epoll_source::watch(int descriptor, std::uint64_t mark) noexcept {
   epoll_event edges{};
   edges.events = EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLET;
   edges.data.u64 = mark;
-  return calls_.control(epoll_, EPOLL_CTL_ADD, descriptor, &edges) < 0 ? -errno : 0;
+  return calls_.control(epoll_.get(), EPOLL_CTL_ADD, descriptor, &edges) < 0 ? -errno : 0;
 }
 
 int epoll_source::watch_output(int descriptor, std::uint64_t mark) noexcept {
   epoll_event edges{};
   edges.events = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET;
   edges.data.u64 = mark;
-  return calls_.control(epoll_, EPOLL_CTL_MOD, descriptor, &edges) < 0 ? -errno : 0;
+  return calls_.control(epoll_.get(), EPOLL_CTL_MOD, descriptor, &edges) < 0 ? -errno : 0;
 }
 
 void epoll_source::forget(int descriptor) noexcept {
   epoll_event unused{};
   // Can fail only if it was never watched.
-  static_cast<void>(calls_.control(epoll_, EPOLL_CTL_DEL, descriptor, &unused));
+  static_cast<void>(calls_.control(epoll_.get(), EPOLL_CTL_DEL, descriptor, &unused));
 }
 
 }  // namespace tartan::detail

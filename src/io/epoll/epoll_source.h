@@ -2,8 +2,7 @@
 /// Readiness by epoll, and the place where idle workers sleep.
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include <tartan/io/file_descriptor.h>
 
 #include <cstdint>
 #include <ctime>
@@ -13,20 +12,19 @@
 
 #include "core/memory.h"
 #include "core/readiness_source.h"
+#include "io/event_bell.h"
 #include "io/system.h"
 
 namespace tartan::detail {
 
 /// The system calls of an epoll_source; a test puts failing ones here.
-struct epoll_calls {
+struct epoll_calls : bell_calls {
   int (*create)(int) = &::epoll_create1;
-  int (*eventfd)(unsigned, int) = &::eventfd;
   int (*control)(int, int, int, epoll_event*) = &::epoll_ctl;
   int (*wait)(int, epoll_event*, int, int) = &::epoll_wait;
   int (*wait_ns)(int, epoll_event*, int, const timespec*) = [](int epoll, epoll_event* into, int room, const timespec* limit) {
     return ::epoll_pwait2(epoll, into, room, limit, nullptr);
   };
-  ssize_t (*write)(int, const void*, std::size_t) = &::write;
 };
 
 /// One edge-triggered epoll descriptor for all workers, and an eventfd in it by which they are called.
@@ -53,7 +51,7 @@ class epoll_source final : public readiness_source {
   [[nodiscard]] bool has_aside() const noexcept override { return any_aside_.load(std::memory_order_acquire); }
   bool harvest(unsigned worker) noexcept override;
   [[nodiscard]] bool took_call(unsigned worker) noexcept override;
-  [[nodiscard]] int descriptor() const noexcept override { return epoll_; }
+  [[nodiscard]] int descriptor() const noexcept override { return epoll_.get(); }
 
  private:
   struct haul;
@@ -65,8 +63,8 @@ class epoll_source final : public readiness_source {
 
   const epoll_calls calls_;
   readiness_ledger* ledger_ = nullptr;
-  int epoll_ = -1;
-  int bell_ = -1;  ///< the eventfd
+  const file_descriptor epoll_;
+  const event_bell bell_;  ///< never silenced, for a ring is an edge all the same
   std::vector<std::unique_ptr<haul>> hauls_;
   real_memory::atomic<bool> coarse_{false};     ///< the kernel is older than 5.11 and has no epoll_pwait2: relaxed
   std::mutex aside_lock_;                       ///< guards aside_

@@ -1,20 +1,15 @@
 #include "io/epoll/epoll_source.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <filesystem>
-#include <iterator>
-#include <mutex>
 #include <system_error>
-#include <thread>
 #include <utility>
-#include <vector>
 
-#include "core/clock.h"
+#include "core/poller.h"
 #include "io/source_fixture.h"
 #include "tests/workers.h"
 
@@ -22,13 +17,11 @@ namespace tartan::detail {
 namespace {
 
 using test::notebook;
+using test::open_descriptors;
+using test::tcp_wire;
 using test::wire;
 using ended_by = readiness_source::ended_by;
-constexpr std::uint64_t never = ~std::uint64_t{0};
-
-auto open_descriptors() {
-  return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, std::filesystem::directory_iterator{});
-}
+constexpr std::uint64_t never = never_ns;
 
 bool readable(int descriptor) {
   pollfd entry{descriptor, POLLIN, 0};
@@ -82,6 +75,34 @@ TEST(epoll_source, brings_edges_of_output_only_when_they_are_asked_for_and_one_a
   EXPECT_EQ(source.watch_output(-1, 7), -EBADF);
 }
 
+// A short read says as little as at the end of the stream.
+TEST(epoll_source, tells_a_hang_up_an_error_and_urgent_data_by_one_bit) {
+  notebook book;
+  epoll_source source{1};
+  source.report_to(book);
+  const wire data;
+  const wire finished;
+  const tcp_wire urgent;
+  std::array<int, 2> without_writer{};
+  std::array<int, 2> without_reader{};
+  for (auto* const each : {&without_writer, &without_reader}) ASSERT_EQ(::pipe2(each->data(), O_NONBLOCK | O_CLOEXEC), 0);
+  std::uint64_t mark = 0;
+  for (const int each : {data.ends[0], finished.ends[0], urgent.near, without_writer[0], without_reader[1]}) {
+    ASSERT_EQ(source.watch(each, ++mark), 0);
+  }
+  data.send();
+  EXPECT_EQ(::shutdown(finished.ends[1], SHUT_WR), 0);
+  EXPECT_EQ(::send(urgent.far, "!", 1, MSG_OOB), 1);
+  ::close(without_writer[1]);
+  ::close(without_reader[0]);
+  constexpr std::uint64_t patience_ns = 20'000'000;
+  while (source.wait(0, patience_ns) == ended_by::readiness) source.deliver(0);
+  EXPECT_EQ(book.in[1], 1);
+  for (const std::uint64_t each : {1u, 2u, 3u, 4u, 5u}) EXPECT_EQ(book.hung_up.contains(each), each != 1) << each;
+  ::close(without_writer[0]);
+  ::close(without_reader[1]);
+}
+
 TEST(epoll_source, brings_more_edges_than_fit_into_one_look) {
   notebook book;
   epoll_source source{1};
@@ -94,22 +115,6 @@ TEST(epoll_source, brings_more_edges_than_fit_into_one_look) {
   }
   EXPECT_EQ(book.in.size(), wires.size());
   for (const auto& [which, edges] : book.in) EXPECT_EQ(edges, 1) << which;
-}
-
-TEST(epoll_source, keeps_what_ended_a_wait_until_it_is_delivered) {
-  notebook book;
-  epoll_source source{1};
-  source.report_to(book);
-  const wire a;
-  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
-  static_cast<void>(source.harvest(0));
-  a.send();
-  EXPECT_EQ(source.wait(0, never), ended_by::readiness);
-  EXPECT_TRUE(book.in.empty());
-  source.deliver(0);
-  EXPECT_EQ(book.in[7], 1);
-  source.deliver(0);
-  EXPECT_EQ(book.in[7], 1);
 }
 
 TEST(epoll_source, hands_what_is_set_aside_to_whoever_harvests_next) {
@@ -132,19 +137,6 @@ TEST(epoll_source, hands_what_is_set_aside_to_whoever_harvests_next) {
   EXPECT_FALSE(source.harvest(1));
 }
 
-TEST(epoll_source, ends_a_wait_by_a_call_that_comes_before_or_during_it) {
-  notebook book;
-  epoll_source source{1};
-  source.report_to(book);
-  source.call();
-  source.call();
-  EXPECT_EQ(source.wait(0, never), ended_by::call);
-  EXPECT_EQ(source.wait(0, 0), ended_by::time);
-  std::thread caller{[&] { source.call(); }};
-  EXPECT_EQ(source.wait(0, never), ended_by::call);
-  caller.join();
-}
-
 TEST(epoll_source, says_whether_a_harvest_took_a_call) {
   notebook book;
   epoll_source source{2};
@@ -160,15 +152,6 @@ TEST(epoll_source, says_whether_a_harvest_took_a_call) {
   EXPECT_FALSE(source.took_call(0));
   EXPECT_TRUE(source.took_call(1));
   EXPECT_FALSE(source.took_call(1));
-}
-
-TEST(epoll_source, waits_to_the_nanosecond_and_no_shorter) {
-  epoll_source source{1};
-  for (const std::uint64_t ns : {1ull, 300'000ull, 2'000'001ull}) {
-    const std::uint64_t begin = real_now_ns();
-    EXPECT_EQ(source.wait(0, ns), ended_by::time);
-    EXPECT_GE(real_now_ns() - begin, ns);
-  }
 }
 
 // What the kernel was asked for.
@@ -270,24 +253,6 @@ TEST(epoll_source, gives_the_error_of_a_descriptor_that_cannot_be_watched) {
   EXPECT_EQ(source.watch(a.ends[0], 7), -EEXIST);
 }
 
-TEST(epoll_source, leaves_errno_alone_when_it_calls_and_goes_on_after_a_signal) {
-  static int interruptions = 0;
-  interruptions = 2;
-  epoll_calls calls;
-  calls.write = [](int fd, const void* data, std::size_t size) -> ssize_t {
-    if (interruptions-- > 0) {
-      errno = EINTR;
-      return -1;
-    }
-    return ::write(fd, data, size);
-  };
-  epoll_source source{1, calls};
-  errno = ERANGE;
-  source.call();
-  EXPECT_EQ(errno, ERANGE);
-  EXPECT_EQ(source.wait(0, never), ended_by::call);
-}
-
 TEST(epoll_source, that_breaks_ends_the_program_with_the_reason) {
   EXPECT_DEATH(
       ({
@@ -300,47 +265,6 @@ TEST(epoll_source, that_breaks_ends_the_program_with_the_reason) {
         static_cast<void>(source.wait(0, never));
       }),
       "workers cannot sleep here");
-}
-
-// Four threads take turns at sleeping while others send: no edge is lost, none comes twice.
-TEST(epoll_source, loses_no_edge_among_many_sleepers) {
-  constexpr unsigned sleepers = 4;
-  constexpr std::size_t rounds = 2000;
-  notebook book;
-  epoll_source source{sleepers};
-  source.report_to(book);
-  std::array<wire, 8> wires;
-  std::uint64_t mark = 0;
-  for (const wire& each : wires) ASSERT_EQ(source.watch(each.ends[0], mark++), 0);
-  static_cast<void>(source.harvest(0));
-  std::atomic<bool> over{false};
-  std::vector<std::thread> threads;
-  for (unsigned n = 0; n < sleepers; ++n) {
-    threads.emplace_back([&, n] {
-      while (!over.load()) {
-        static_cast<void>(source.wait(n, never));
-        source.deliver(n);
-      }
-      source.call();  // the next one
-    });
-  }
-  std::array<int, 8> sent{};
-  const auto all_have_come = [&](std::size_t which) {
-    const std::lock_guard hold{book.lock};
-    return book.in[which] == sent[which];
-  };
-  for (std::size_t round = 0; round < rounds; ++round) {
-    const std::size_t which = round % wires.size();
-    ++sent[which];
-    wires[which].send();
-    test::spin_until([&] { return all_have_come(which); });
-  }
-  over.store(true);
-  source.call();
-  for (std::thread& each : threads) each.join();
-  int sum = 0;
-  for (const auto& [which, edges] : book.in) sum += edges;
-  EXPECT_EQ(static_cast<std::size_t>(sum), rounds);
 }
 
 }  // namespace

@@ -13,13 +13,13 @@
 #include <utility>
 
 #include "core/fatal.h"
+#include "core/poller.h"
 #include "io/readiness.h"
 
 namespace tartan::detail {
 
 namespace {
 
-constexpr std::uint64_t never = ~std::uint64_t{0};
 constexpr std::uint64_t ns_per_us = 1000;
 constexpr std::uint64_t us_per_s = 1'000'000;
 constexpr std::size_t in = static_cast<std::size_t>(flow::in);
@@ -34,6 +34,12 @@ timeval to_limit(std::uint64_t ns) noexcept {
   return {static_cast<time_t>(us / us_per_s), static_cast<suseconds_t>(us % us_per_s)};
 }
 
+event_bell fitting_bell(const bell_calls& calls) {
+  event_bell made{calls};
+  if (!fits(made.descriptor())) throw std::system_error{EMFILE, std::system_category(), "an eventfd below FD_SETSIZE, for select()"};
+  return made;
+}
+
 }  // namespace
 
 /// What one worker is about.
@@ -44,10 +50,12 @@ struct select_source::visit {
     std::uint32_t bits;
   };
 
+  explicit visit(event_bell its_bell) noexcept : bell{std::move(its_bell)} {}
+
+  const event_bell bell;
   // its own
   std::array<report, FD_SETSIZE> reports;
   std::size_t count = 0;
-  int bell = -1;  ///< constant
   // guarded by the lock
   both_ways asked;       ///< what the call was asked for
   bool inside = false;   ///< it is in the call
@@ -61,37 +69,15 @@ struct select_source::visit {
 };
 
 select_source::select_source(unsigned workers, select_calls calls)
-    : calls_{calls}, guard_{[](void* source) noexcept { static_cast<select_source*>(source)->lose_threads(); }, this} {
+    : calls_{calls},
+      call_bell_{fitting_bell(calls_)},
+      guard_{[](void* source) noexcept { static_cast<select_source*>(source)->lose_threads(); }, this} {
   FD_ZERO(&watched_);
   for (fd_set& each : wanted_) FD_ZERO(&each);
-  try {
-    call_bell_ = new_bell();
-    for (unsigned n = 0; n < workers; ++n) {
-      visits_.push_back(std::make_unique<visit>());
-      visits_.back()->bell = new_bell();
-    }
-  } catch (...) {
-    close_bells();
-    throw;
-  }
+  for (unsigned n = 0; n < workers; ++n) visits_.push_back(std::make_unique<visit>(fitting_bell(calls_)));
 }
 
-select_source::~select_source() { close_bells(); }
-
-int select_source::new_bell() {
-  const int made = calls_.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (made < 0) throw std::system_error{errno, std::system_category(), "eventfd"};
-  if (fits(made)) return made;
-  ::close(made);
-  throw std::system_error{EMFILE, std::system_category(), "an eventfd below FD_SETSIZE, for select()"};
-}
-
-void select_source::close_bells() noexcept {
-  for (const auto& each : visits_) {
-    if (each->bell >= 0) ::close(each->bell);
-  }
-  if (call_bell_ >= 0) ::close(call_bell_);
-}
+select_source::~select_source() = default;
 
 /// In a child of fork: those that were in a call are not there.
 void select_source::lose_threads() noexcept {
@@ -136,7 +122,7 @@ void select_source::add(int descriptor, std::size_t way) noexcept {
 
 /// Whoever blocks comes back for a new copy.
 void select_source::rouse(visit& who) noexcept {
-  if (who.blocks && !std::exchange(who.rung, true)) ring(who.bell);
+  if (who.blocks && !std::exchange(who.rung, true)) who.bell.ring();
 }
 
 /// Rouses those whose calls have it. False: there are none.
@@ -170,7 +156,7 @@ int select_source::enter(visit& mine, both_ways& sets, bool blocks) noexcept {
   int highest = highest_;
   if (!blocks) return highest + 1;
   ++blocked_;
-  for (const int bell : {call_bell_, mine.bell}) {
+  for (const int bell : {call_bell_.descriptor(), mine.bell.descriptor()}) {
     FD_SET(bell, &sets[in]);
     if (bell > highest) highest = bell;
   }
@@ -186,17 +172,17 @@ bool select_source::leave(visit& mine, both_ways& found, int got, int error) noe
   if (error == EBADF) report_closed(mine);
   if (got <= 0) return false;
   // A bell that rings from now on stays until the next wait; so it is silenced before what it tells of is looked at.
-  if (FD_ISSET(mine.bell, &found[in])) {
-    FD_CLR(mine.bell, &found[in]);
+  if (FD_ISSET(mine.bell.descriptor(), &found[in])) {
+    FD_CLR(mine.bell.descriptor(), &found[in]);
     --got;
-    silence(mine.bell);
+    mine.bell.silence();
     mine.rung = false;
   }
   bool called = false;
-  if (FD_ISSET(call_bell_, &found[in])) {
-    FD_CLR(call_bell_, &found[in]);
+  if (FD_ISSET(call_bell_.descriptor(), &found[in])) {
+    FD_CLR(call_bell_.descriptor(), &found[in]);
     --got;
-    silence(call_bell_);
+    call_bell_.silence();
     called = called_.exchange(false, std::memory_order_acq_rel);  // pairs with call
   }
   for (int descriptor = 0; got > 0 && descriptor <= highest_; ++descriptor) got -= report(mine, descriptor, found);
@@ -207,7 +193,7 @@ bool select_source::look(visit& mine, std::uint64_t at_most_ns) noexcept {
   both_ways sets;
   const int upto = enter(mine, sets, at_most_ns != 0);
   timeval limit = to_limit(at_most_ns);
-  const int got = calls_.select(upto, &sets[in], &sets[out], nullptr, at_most_ns == never ? nullptr : &limit);
+  const int got = calls_.select(upto, &sets[in], &sets[out], nullptr, at_most_ns == never_ns ? nullptr : &limit);
   const int error = got < 0 ? errno : 0;
   // Without memory for the sets in the kernel it is tried again, as after a signal.
   if (error != 0 && error != EINTR && error != ENOMEM && error != EBADF) {
@@ -234,7 +220,9 @@ int select_source::report(visit& mine, int descriptor, const both_ways& found) n
 /// Somebody else has closed what is wanted here: who waits for it is told by its own call.
 void select_source::report_closed(visit& mine) noexcept {
   const auto is_closed = [this](int descriptor) { return calls_.flags(descriptor) < 0 && errno == EBADF; };
-  if (is_closed(call_bell_) || is_closed(mine.bell)) fatal({"an eventfd of the runtime's was closed; workers cannot sleep here"});
+  if (is_closed(call_bell_.descriptor()) || is_closed(mine.bell.descriptor())) {
+    fatal({"an eventfd of the runtime's was closed; workers cannot sleep here"});
+  }
   for (int descriptor = 0; descriptor <= highest_; ++descriptor) {
     const bool wanted = FD_ISSET(descriptor, &wanted_[in]) || FD_ISSET(descriptor, &wanted_[out]);
     if (wanted && is_closed(descriptor)) static_cast<void>(report(mine, descriptor, both_ways{wanted_}));
@@ -249,23 +237,7 @@ readiness_source::ended_by select_source::wait(unsigned worker, std::uint64_t at
 
 void select_source::call() noexcept {
   called_.store(true, std::memory_order_release);  // pairs with leave
-  ring(call_bell_);
-}
-
-void select_source::ring(int bell) noexcept {
-  const int errno_before = errno;  // a signal handler's caller may be about to read it
-  const std::uint64_t one = 1;
-  while (calls_.write(bell, &one, sizeof one) < 0 && errno != EAGAIN) {  // EAGAIN: it rings since 2^64 times
-    if (errno != EINTR) fatal({"write to an eventfd failed with errno ", std::to_string(errno), "; workers cannot be woken"});
-  }
-  errno = errno_before;
-}
-
-void select_source::silence(int bell) noexcept {
-  std::uint64_t times = 0;
-  while (calls_.read(bell, &times, sizeof times) < 0 && errno != EAGAIN) {  // EAGAIN: another worker was first
-    if (errno != EINTR) fatal({"read of an eventfd failed with errno ", std::to_string(errno), "; workers cannot sleep here"});
-  }
+  call_bell_.ring();
 }
 
 bool select_source::post(visit& from) noexcept {

@@ -2,10 +2,8 @@
 /// Readiness by select(), as the papers' systems had it, and where the worker with the select task sleeps.
 
 #include <fcntl.h>
-#include <sys/eventfd.h>
 #include <sys/select.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <condition_variable>
@@ -19,18 +17,16 @@
 #include "core/fork_guard.h"
 #include "core/memory.h"
 #include "core/readiness_source.h"
+#include "io/event_bell.h"
 #include "io/system.h"
 
 namespace tartan::detail {
 
 /// The system calls of a select_source; a test puts failing ones here.
-struct select_calls {
-  int (*eventfd)(unsigned, int) = &::eventfd;
+struct select_calls : bell_calls {
   int (*select)(int, fd_set*, fd_set*, fd_set*, timeval*) = &::select;
   int (*stat)(int, struct stat*) = [](int descriptor, struct stat* into) { return ::fstat(descriptor, into); };
   int (*flags)(int) = [](int descriptor) { return ::fcntl(descriptor, F_GETFD); };
-  ssize_t (*read)(int, void*, std::size_t) = &::read;
-  ssize_t (*write)(int, const void*, std::size_t) = &::write;
 };
 
 /// Descriptors below FD_SETSIZE, and for each direction whether an operation waits there: want(). A report ends that, so that what is ready and
@@ -75,8 +71,6 @@ class select_source final : public readiness_source {
     ino_t inode;
   };
 
-  [[nodiscard]] int new_bell();
-  void close_bells() noexcept;
   [[nodiscard]] bool look(visit& mine, std::uint64_t at_most_ns) noexcept;
   [[nodiscard]] int enter(visit& mine, both_ways& sets, bool blocks) noexcept;
   [[nodiscard]] bool leave(visit& mine, both_ways& found, int got, int error) noexcept;
@@ -85,14 +79,12 @@ class select_source final : public readiness_source {
   void add(int descriptor, std::size_t way) noexcept;
   void rouse(visit& who) noexcept;
   [[nodiscard]] bool end_calls_with(int descriptor) noexcept;
-  void ring(int bell) noexcept;
-  void silence(int bell) noexcept;
   bool post(visit& from) noexcept;
   void lose_threads() noexcept;
 
   const select_calls calls_;
   readiness_ledger* ledger_ = nullptr;
-  int call_bell_ = -1;                        ///< in the set of everybody who blocks
+  const event_bell call_bell_;                ///< in the set of everybody who blocks
   real_memory::atomic<bool> called_{false};   ///< release by call; pairs with leave
   std::vector<std::unique_ptr<visit>> visits_;
   std::mutex lock_;                           ///< guards the rest, and of a visit what it says so of

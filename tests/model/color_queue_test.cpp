@@ -4,40 +4,13 @@
 
 #include "model_memory.h"
 #include "program.h"
-#include "small_policy.h"
+#include "scene.h"
 #include "weakened_memory.h"
 
 namespace tartan::model {
 namespace {
 
 using enum std::memory_order;
-
-// Homes and colors of one execution; all colors start with worker 0.
-template <class Memory, unsigned Workers, class Traits = small_traits>
-struct scene {
-  using policy = small_policy<Memory, Workers, Traits>;
-  using color = typename policy::color;
-
-  explicit scene(program& p) : s{p.make<policy>()}, program_{&p} {}
-  color* add_color() { return program_->make<color>(*program_->make<small_ledger>()); }
-  small_event* event(int producer, int number) { return program_->make<small_event>(producer, number); }
-  /// A color that is runnable on worker 0, with one event of producer 3.
-  color* add_waiting_color() {
-    color* const c = add_color();
-    s->post_as(0, *c, *event(3, 1));
-    return c;
-  }
-  /// At the end: all that was posted to the color has run.
-  static void all_ran(policy* s, color* c, int events) {
-    s->settle();
-    check(c->ledger->data == events, "no-orphan: every event that was posted runs");
-  }
-
-  policy* s;
-
- private:
-  program* program_;
-};
 
 template <class Memory>
 result foreign_posts(const options& bounds) {

@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdint>
 
 #include "core/idle_set.h"
 #include "model_memory.h"
 #include "program.h"
-#include "small_policy.h"
+#include "scene.h"
 #include "waiting.h"
 #include "weakened_memory.h"
 
@@ -25,41 +24,13 @@ struct urgent_traits : small_traits {
 };
 
 template <class Memory, unsigned Workers>
-struct scene {
-  using policy = small_policy<Memory, Workers, urgent_traits>;
-  using color = typename policy::color;
-
-  explicit scene(program& p) : s{p.make<policy>()}, program_{&p} {}
-  color* add_color() { return program_->make<color>(*program_->make<small_ledger>()); }
-  /// An event of that priority, which is told to take 64 ns.
-  small_event* event(int producer, int number, unsigned priority) {
-    auto* const made = program_->make<small_event>(producer, number);
-    made->told = detail::annotation{detail::handler_hints{.cost_ns = 64, .priority = static_cast<std::uint8_t>(priority)}};
-    return made;
-  }
-  /// A color that is runnable on worker 0, with one event of producer 3.
-  color* add_waiting_color(unsigned priority) {
-    color* const c = add_color();
-    s->post_as(0, *c, *event(3, 1, priority));
-    return c;
-  }
-  /// At the end: all that was posted to the color has run, once, in order.
-  static void all_ran(policy* s, color* c, int events) {
-    s->settle();
-    check(c->ledger->data == events, "no-orphan: every event that was posted runs");
-  }
-
-  policy* s;
-
- private:
-  program* program_;
-};
+using urgent_scene = scene<Memory, Workers, urgent_traits>;
 
 // Two levels, posted from outside, while the owner runs them and a thief takes half of each.
 template <class Memory>
 result posted_and_robbed(const options& bounds) {
   return explore(bounds, [](program& p) {
-    scene<Memory, 2> t{p};
+    urgent_scene<Memory, 2> t{p};
     auto* const s = t.s;
     auto* const c = t.add_waiting_color(2);
     auto* const d = t.add_color();
@@ -87,7 +58,7 @@ TEST(urgent_colors, run_once_and_in_order_while_they_are_posted_to_and_robbed) {
 template <class Memory>
 result changing_levels(const options& bounds) {
   return explore(bounds, [](program& p) {
-    scene<Memory, 2> t{p};
+    urgent_scene<Memory, 2> t{p};
     auto* const s = t.s;
     auto* const c = t.add_waiting_color(3);
     s->post_as(0, *c, *t.event(3, 2, 0));
@@ -112,7 +83,7 @@ TEST(urgent_colors, keep_their_order_when_their_level_changes) {
 template <class Memory>
 result given_away_and_raised(const options& bounds) {
   return explore(bounds, [](program& p) {
-    scene<Memory, 2> t{p};
+    urgent_scene<Memory, 2> t{p};
     auto* const s = t.s;
     auto* const c = t.add_waiting_color(0);
     auto* const d = t.add_waiting_color(2);
@@ -143,9 +114,9 @@ template <class Memory>
 result bypass(const options& bounds) {
   return explore(bounds, [](program& p) {
     constexpr int picks = 6;
-    scene<Memory, 1> t{p};
+    urgent_scene<Memory, 1> t{p};
     auto* const s = t.s;
-    std::array<typename scene<Memory, 1>::color*, 2> busy{t.add_color(), t.add_color()};
+    std::array<typename urgent_scene<Memory, 1>::color*, 2> busy{t.add_color(), t.add_color()};
     for (int n = 1; n <= picks; ++n) {
       s->post_as(0, *busy[0], *t.event(3, n, 3));
       s->post_as(0, *busy[1], *t.event(3, n, 0));
@@ -173,7 +144,7 @@ TEST(urgent_colors, pass_by_nobody_for_ever) {
 // Two workers, of which the first one sleeps and the second one looks for work. Everything is posted to the first one; the second takes half.
 class owner_and_thief {
  public:
-  using policy = scene<model_memory, 2>::policy;
+  using policy = urgent_scene<model_memory, 2>::policy;
 
   explicit owner_and_thief(policy* s) : s_{s} {
     idle_.search();
@@ -232,7 +203,7 @@ class owner_and_thief {
 
 result left_by_a_thief(const options& bounds) {
   return explore(bounds, [](program& p) {
-    scene<model_memory, 2> t{p};
+    urgent_scene<model_memory, 2> t{p};
     auto* const c = t.add_color();
     auto* const d = t.add_color();
     auto* const both = p.make<owner_and_thief>(t.s);

@@ -97,7 +97,7 @@ class paper_policy {
     w.events.add();
     w.turns.add();
     w.in_turn.store(false, std::memory_order_relaxed);
-    --w.credits;
+    w.credits = static_cast<int>(static_cast<unsigned>(w.credits) - 1);  // wraps, for who never looks
     if (w.deferred_deadline != never_ns) life_.publish_deferred(w);
   }
 

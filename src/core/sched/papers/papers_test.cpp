@@ -17,8 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/runtime_state.h"
-#include "core/sched/policy.h"
+#include "core/sched/papers/input_fixture.h"
 #include "tests/workers.h"
 
 namespace tartan {
@@ -39,15 +38,6 @@ class papers : public test::leaves_nothing {
   /// Notes that it has run.
   auto note(char name) {
     return [this, name] { seen += name; };
-  }
-
-  /// Posts an event as readiness would.
-  template <class F>
-  static void post_input(runtime& rt, color c, F f) {
-    static constexpr detail::event_ops input{&detail::callable_ops<F>::run, &detail::callable_ops<F>::drop, detail::origin::io, true, false};
-    detail::event* const e = detail::make_event(rt.state(), std::move(f), std::source_location::current());
-    e->ops = &input;
-    rt.state().policy().submit(c, *e, nullptr);
   }
 
   std::string seen;
@@ -95,9 +85,9 @@ TEST_F(papers, shared_queue_and_per_worker_run_computation_before_input_but_not_
   for (const char* const name : {"shared_queue:first=1", "per_worker:first=1"}) {
     seen.clear();
     runtime rt{with(name)};
-    post_input(rt, color{1}, note('1'));
+    test::post_input(rt, color{1}, note('1'));
     rt.post(color{2}, note('2'));
-    post_input(rt, color{3}, note('3'));
+    test::post_input(rt, color{3}, note('3'));
     rt.post(color{1}, note('4'));  // may not overtake the first
     rt.post(color{5}, note('5'));
     rt.run_until_idle();

@@ -14,8 +14,9 @@ namespace tartan::detail {
 /// form if that has posted anything, else in the blocking one. In the blocking form it lies nowhere: a worker that has nothing else
 /// searches and steals first, and if it finds nothing, and would have to run color 0, it rests where readiness wakes it.
 ///
-/// It takes the polling form again when that worker has rested, whatever ended the rest, and when it has run 64 events since it looked
-/// last, which the papers do not do: while there was work, timers and I/O would wait for ever.
+/// It takes the polling form again when that worker has rested, whatever ended the rest; when it belongs to another worker's queue, which a
+/// thief has brought there; and when its worker (shared_queue: all together) has run 64 events since it looked last. The papers do none of
+/// this: while there was work, timers and I/O would wait for ever.
 /// Guarded by the lock of the queue that it belongs to. Source: libasync-mp, section 3.2; Mely, II.A.
 class select_task {
  public:
@@ -27,17 +28,26 @@ class select_task {
   /// Whether it lies in a queue, or is being run.
   [[nodiscard]] bool is_polling() const noexcept { return polling_.load(std::memory_order_relaxed); }
 
-  /// Whether the worker that is to block for it should poll instead: then it is to be queued.
-  [[nodiscard]] bool wakes_up(worker& w) noexcept {
+  /// Whether the worker whose queue it belongs to should poll: then it is to be queued.
+  [[nodiscard]] bool wakes_up(const worker& w) noexcept {
     if (is_polling()) return false;
     const std::uint64_t slept = w.sleeps.get();
     const bool rested = by_ != w.index || slept_ != slept;
     by_ = w.index;
     slept_ = slept;
     if (!rested && w.credits > 0) return false;
-    polling_.store(true, std::memory_order_relaxed);
+    polls_again();
     return true;
   }
+
+  /// Where it belongs to one queue of many workers: this one takes the blocking form. And whether it has rested since, or another one took it.
+  void blocks_with(const worker& w) noexcept {
+    by_ = w.index;
+    slept_ = w.sleeps.get();
+  }
+  [[nodiscard]] bool has_rested(const worker& w) const noexcept { return by_ != w.index || slept_ != w.sleeps.get(); }
+  /// It is to be queued.
+  void polls_again() noexcept { polling_.store(true, std::memory_order_relaxed); }
 
   /// It was chosen, and looks. Not guarded. Gives whether it is to be queued again.
   [[nodiscard]] static bool look(lifecycle& life, worker& w) noexcept {
@@ -50,8 +60,8 @@ class select_task {
  private:
   task own_{};
   real_memory::atomic<bool> polling_{false};  ///< relaxed: read without the lock by who knows that all sleep
-  unsigned by_ = ~0u;         ///< who has asked last
-  std::uint64_t slept_ = 0;   ///< how often it had slept then
+  unsigned by_ = ~0u;        ///< who was to block last
+  std::uint64_t slept_ = 0;  ///< how often it had slept then
 };
 
 }  // namespace tartan::detail

@@ -78,16 +78,31 @@ void shared_queue_policy::take(task& t) noexcept {
   if (t.what != nullptr) size_.store(size_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
-/// The select task is queued again, if it is time.
-void shared_queue_policy::wake_select(worker& w) noexcept {
+/// The select task is queued again, if it is time: who was to block for it has rested, or all together have run 64 events since it looked.
+void shared_queue_policy::wake_select(const worker& w) noexcept {
   const unsigned blocks = blocks_.load(std::memory_order_relaxed);
-  if (blocks != nobody && blocks != w.index && life_.sleepers().is_asleep(blocks)) return;  // it waits where readiness comes
+  if (blocks != nobody && blocks != w.index) return;  // readiness wakes that one, and once awake it comes here itself
+  const bool rested = blocks == w.index && select_.has_rested(w);
   if (blocks == w.index) blocks_.store(nobody, std::memory_order_relaxed);
-  if (!select_.wakes_up(w)) return;
+  if (select_.is_polling() || (!rested && events_since_look_ < lifecycle::events_between_looks)) return;
+  select_.polls_again();
+  queue_select();
+}
+
+void shared_queue_policy::queue_select() noexcept {
   task& t = select_.in_queue();
   t.right = true;
   ++right_[0];
   queue_.append(t);
+}
+
+/// The blocking form runs only where it is the only callback in the queue, and nothing else of color 0 runs.
+bool shared_queue_policy::may_block() const noexcept {
+  if (select_.is_polling() || blocks_.load(std::memory_order_relaxed) != nobody || !queue_.empty()) return false;
+  for (unsigned n = 0; n < workers_; ++n) {
+    if (seats_[n].running == 0) return false;
+  }
+  return true;
 }
 
 /// One task. False: there is none that this worker may run.
@@ -101,6 +116,7 @@ bool shared_queue_policy::run_next(worker& w) {
     t = pick(w, more);
     if (t == nullptr) return false;
     take(*t);
+    events_since_look_ = t->what == nullptr ? 0 : events_since_look_ + 1;
     own.running = t->color_value;
     own.last = t->color_value == color::unordered.value() ? no_color : t->color_value;
   }
@@ -127,10 +143,7 @@ void shared_queue_policy::end_look(worker& w, bool posted) noexcept {
     for (const task* t = queue_.front(); pinned_ && w.index != 0 && t != nullptr && !waits; t = t->next) waits = t->color_value == 0;
     seats_[w.index].running = no_color;
     select_.looked(posted);
-    if (posted) {
-      ++right_[0];
-      queue_.append(select_.in_queue());
-    }
+    if (posted) queue_select();
   }
   if (waits) life_.summon(0, &w);
 }
@@ -141,14 +154,15 @@ bool shared_queue_policy::turn(worker& w) {
   return any;
 }
 
-/// No spinning: in the thesis an idle worker sleeps at once.
+/// No spinning: in the thesis an idle worker sleeps at once. Who may block takes the blocking form, and gives it back at its next pick
+/// (wake_select): so nobody else need look at it. If none may, one is awake who will come here: who runs color 0, or what keeps a task from
+/// running; or who has the select task.
 bool shared_queue_policy::search(worker& w) {
   if (life_.hurried(w) ? life_.look(w) : life_.look_at_timers()) return true;
   const std::lock_guard hold{lock_};
   if (any_may_run(w)) return true;
-  // The blocking form runs only where there is nothing else to run.
-  const unsigned blocks = blocks_.load(std::memory_order_relaxed);
-  if (!select_.is_polling() && (blocks == nobody || !life_.sleepers().is_asleep(blocks))) {
+  if (may_block()) {
+    select_.blocks_with(w);
     blocks_.store(w.index, std::memory_order_relaxed);
   }
   return false;

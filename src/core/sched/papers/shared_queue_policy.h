@@ -23,11 +23,16 @@ namespace tartan::detail {
 /// Source: the libasync-mp thesis, chapters 3 and 4. Differences:
 /// - A CPU callback goes to the left part only if none of its class waits in the right one: the thesis lets it overtake, which
 ///   contract 2 forbids. Classes are colors modulo 1024.
-/// - Of each color only the first task may be chosen, whatever its priority (contract 8).
+/// - CPU callbacks, the thesis' cpucb(), are all that neither readiness nor a timer makes: also coroutines that begin, or go on after another
+///   one, ends of blocking jobs, and each event of a batch.
+/// - The first N that are weighed are eligible ones, as in 3.4; N is 8. Of each color only the first task may be chosen, whatever its priority
+///   (contract 8); a later one is one of the N, or one hot color would make every pick a walk.
 /// - An event of color::unordered is in nobody's way.
-/// - The select callback polls again after a rest and after 64 events (select_task.h).
-/// The memory of tasks is operator new's: the base that libasync-smp's table 2 starts from. Idle workers sleep in poll() on a pipe each
-/// (futex_poller.h).
+/// - The select callback blocks only alone in the queue, and while color 0 runs nowhere, as in chapter 4. But then it holds no color, any post
+///   ends it, and it polls again after a rest and after 64 events of all workers together (select_task.h).
+/// - Who looks at timers the thesis does not tell: here who polls, and each worker that is about to sleep.
+/// The memory of the queue's entries is operator new's: the base that libasync-smp's table 2 starts from. Events themselves are pooled, as with
+/// all schedulers here. Idle workers sleep in poll() on a pipe each (futex_poller.h), but for the one that blocks for readiness.
 class shared_queue_policy : public paper_policy<shared_queue_policy> {
  public:
   shared_queue_policy(runtime_state& rt, const scheduler_choice& choice);
@@ -61,7 +66,9 @@ class shared_queue_policy : public paper_policy<shared_queue_policy> {
   [[nodiscard]] bool any_may_run(const worker& w) const noexcept;
   [[nodiscard]] task* pick(const worker& w, bool& more) noexcept;
   void take(task& t) noexcept;
-  void wake_select(worker& w) noexcept;
+  void wake_select(const worker& w) noexcept;
+  void queue_select() noexcept;
+  [[nodiscard]] bool may_block() const noexcept;
 
   [[nodiscard]] bool run_next(worker& w);
   void end_look(worker& w, bool posted) noexcept;
@@ -76,6 +83,7 @@ class shared_queue_policy : public paper_policy<shared_queue_policy> {
   std::unique_ptr<seat[]> seats_;
   std::size_t longest_ = 0;
   select_task select_;
+  std::uint64_t events_since_look_ = lifecycle::events_between_looks;  ///< of all workers
   /// Who has the blocking form; relaxed: whoever reads it without the lock asks about itself.
   real_memory::atomic<unsigned> blocks_{nobody};
   /// Events in the queue, for those without the lock. Release by submit; pairs with any_left.

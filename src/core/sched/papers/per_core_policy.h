@@ -150,15 +150,17 @@ class per_core_policy : public paper_policy<P> {
   }
 
   [[nodiscard]] bool steal_from(worker& w, unsigned victim) noexcept {
-    const std::uint64_t begin = real_now_ns();
+    constexpr bool learns = requires(std::uint64_t ns) { homes_.learn_price(ns); };
+    const bool timed = learns || thieves_ != nullptr;
+    const std::uint64_t begin = timed ? real_now_ns() : 0;
     typename Homes::loot taken;
     if (!homes_.take(w.index, victim, taken)) {
       if (thieves_ != nullptr) thieves_[w.index].vain_visits.add();
       return false;
     }
     homes_.put(w.index, taken);
-    const std::uint64_t took_ns = real_now_ns() - begin;
-    if constexpr (requires { homes_.learn_price(took_ns); }) homes_.learn_price(took_ns);
+    const std::uint64_t took_ns = timed ? real_now_ns() - begin : 0;
+    if constexpr (learns) homes_.learn_price(took_ns);
     if (thieves_ != nullptr) thieves_[w.index].brings(taken.which, taken.count, took_ns);
     w.steals.add();
     w.stolen_colors.add();

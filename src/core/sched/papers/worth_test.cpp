@@ -106,6 +106,14 @@ TEST_F(worth_a_steal, and_nothing_else_wakes_a_sleeper) {
   }
 }
 
+TEST_F(worth_a_steal, is_learned_from_each) {
+  runtime rt{with("color_queues:time-left")};
+  for (unsigned n = 1; n < 4; ++n) post_at_first(rt, n, 1ms);
+  const std::uint64_t before = probe::homes_of(rt).price_ns();
+  EXPECT_TRUE(probe::steal(rt, 1));
+  EXPECT_NE(probe::homes_of(rt).price_ns(), before);
+}
+
 /// Else one thief that loses its CPU on its way would end all stealing.
 TEST_F(worth_a_steal, costs_little_more_after_one_that_took_long) {
   runtime rt{with("color_queues:time-left")};

@@ -33,7 +33,8 @@ void color_queues_policy::free_queue(class_queue* q, line_cache* lines) noexcept
   if (q != nullptr) memory_.free(reinterpret_cast<task*>(q), lines);
 }
 
-/// What a task adds to its queue's cumulative time (Mely, III.B and III.C).
+/// What a task adds to its queue's cumulative time (Mely, III.B and III.C). Cut to whole ns: rounded up, many that are worth next to nothing
+/// would be worth a steal.
 std::uint32_t color_queues_policy::worth_of(const task& t) const noexcept {
   const std::uint32_t cost_ns = t.cost_ns != 0 ? t.cost_ns : unknown_cost_ns;
   return penalty_ && t.penalty != 0 ? cost_ns / t.penalty : cost_ns;

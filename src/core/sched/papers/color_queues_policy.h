@@ -22,11 +22,16 @@ namespace tartan::detail {
 /// - A color is a class of 65536; the map of 64 KB says whose it is. The paper's colors are 16 bits wide. The class moves whole, and not
 ///   while any color of it runs.
 /// - no-overtaking while moving: the color queue is linked nowhere on its way, but posts find it (color_homes.h).
-/// - An event whose cost nobody told counts 1 us, and the select callback nothing, so that nobody comes for it alone.
+/// - An event whose cost nobody told counts 1 us, and the select callback nothing, so that nobody comes for it alone. penalty implies
+///   time-left. time / penalty is cut to whole ns: 80 ns with a penalty of 1000 are nothing, however many there are.
 /// - The stealing queue is without the color that runs and without one that is pinned, which no thief may take; and also with time-left two
-///   colors must be queued at a victim, as in the base.
-/// - The price of a steal is for a color queue, not for each event: here it costs the same however many there are.
-/// - The select callback and unordered events: as in per_worker_policy.h. Priorities are not looked at: Mely knows none.
+///   colors must be queued at a victim, as in the base. Its three intervals end at 4 and at 16 prices of a steal: the paper tells no bounds.
+/// - The price of a steal is for a color queue, not for each event: here it costs the same however many there are. It is 2 us at first, then
+///   the mean of the last eight or so; no steal counts for more than twice the price.
+/// - Thieves lock only who offers something, a flag that they read without the lock; Mely's figure 2 locks each victim to see.
+/// - The distance is the level of the first shared cache, then the NUMA node, then the number; of workers that are not bound, as if they were.
+/// - A look at I/O ends a batch. The select callback, unordered events and a worker's 50 us of search before it sleeps: as in
+///   per_worker_policy.h. Priorities are not looked at: Mely knows none.
 class color_queues_policy : public per_core_policy<color_queues_policy, color_homes<real_memory, task>> {
  public:
   static constexpr unsigned most_workers = color_homes<real_memory, task>::most_workers;

@@ -6,6 +6,7 @@
 #include "core/runtime_state.h"
 #include "core/sched/papers/color_queues_policy.h"
 #include "core/sched/papers/per_worker_policy.h"
+#include "core/sched/papers/shared_queue_policy.h"
 #include "core/sched/scheduled.h"
 
 namespace tartan::detail {
@@ -16,6 +17,8 @@ struct policy_probe {
   static policy& of(runtime& rt) { return dynamic_cast<scheduled<policy>&>(rt.state().policy()).inner(); }
   static auto& homes_of(runtime& rt) { return of(rt).homes_; }
   static bool steal(runtime& rt, unsigned thief) { return of(rt).steal(rt.state().life().at(thief)); }
+  /// One task of its own, if there is one.
+  static bool run_next(runtime& rt, unsigned worker) { return of(rt).run_next(rt.state().life().at(worker)); }
 };
 
 }  // namespace tartan::detail

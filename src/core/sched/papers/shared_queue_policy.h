@@ -52,6 +52,9 @@ class shared_queue_policy : public paper_policy<shared_queue_policy> {
   [[nodiscard]] scheduler_figures figures() const noexcept;
 
  private:
+  template <class>
+  friend struct policy_probe;  // tests'
+
   static constexpr std::size_t classes = 1024;
   static constexpr unsigned nobody = ~0u;
 

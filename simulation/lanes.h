@@ -23,19 +23,22 @@ class strand_lanes {
  public:
   static constexpr bool by_value = false;
 
-  explicit strand_lanes(const bench::lanes_setup& setup) : rt_{options_for(setup, sleeps_)} {
+  explicit strand_lanes(const bench::lanes_setup& setup) : rt_{options_for(setup, sleeps_)}, tells_{setup.tells} {
     strands_.reserve(setup.lanes);
     for (std::size_t n = 0; n < setup.lanes; ++n) strands_.emplace_back(rt_);
   }
 
   void post(std::size_t lane, const Event& e) {
-    const runtime_scope posts;
     if constexpr (requires { e.told(); }) {
-      const bench::annotation told = e.told();
-      strands_[lane].post(tartan::with_hints({.cost = std::chrono::nanoseconds{told.cost_ns}, .penalty = told.penalty}, timed{e}));
-    } else {
-      strands_[lane].post(timed{e});
+      if (tells_) {
+        const runtime_scope posts;
+        const bench::annotation told = e.told();
+        strands_[lane].post(tartan::with_hints({.cost = std::chrono::nanoseconds{told.cost_ns}, .penalty = told.penalty}, timed{e}));
+        return;
+      }
     }
+    const runtime_scope posts;
+    strands_[lane].post(timed{e});
   }
   template <class F>
   void on_first_worker(F f) {
@@ -76,6 +79,7 @@ class strand_lanes {
   virtual_poller sleeps_;
   tartan::runtime rt_;
   std::vector<tartan::strand> strands_;
+  const bool tells_;
 };
 
 }  // namespace simulation

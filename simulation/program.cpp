@@ -58,8 +58,16 @@ order::order(int argc, char** argv)
   if (setup.workers == 0 || setup.workers > on.at("cores")) {
     std::exit((std::fprintf(stderr, "%s: 1 to %u workers, one for each core\n", argv[0], static_cast<unsigned>(on.at("cores"))), 2));
   }
+  const bool is_default = scheduler.rfind("default", 0) == 0;
   setup.stealing = scheduler != "default:no-stealing";
-  ::setenv("TARTAN_SCHEDULER", setup.stealing ? argv[2] : "default", 1);
+  setup.tells = !is_default || scheduler == "default:told";
+  ::setenv("TARTAN_SCHEDULER", is_default ? "default" : argv[2], 1);
+}
+
+bench::request order::asked() const {
+  std::string words[] = {machine_name, std::to_string(setup.workers), "1", setup.tells ? "told" : setup.stealing ? "" : "no_steal"};
+  char* each[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data()};
+  return {4, each, "simulation"};
 }
 
 const constants& handler_constants() noexcept { return *constants_now; }

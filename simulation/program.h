@@ -14,9 +14,12 @@
 namespace simulation {
 
 /// What is simulated. Command line: <constants> <scheduler> <workers> <size> [name=number ...]. Besides what options.scheduler knows:
-/// "default:no-stealing".
+/// "default:no-stealing", and "default:told", whose events tell what they cost, as those of all other schedulers do.
 struct order {
   order(int argc, char** argv);
+
+  /// The same, as the programs of bench/ have it.
+  [[nodiscard]] bench::request asked() const;
 
   constants on;
   std::string machine_name;

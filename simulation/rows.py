@@ -7,6 +7,7 @@ import statistics
 import machines
 
 ROOT = pathlib.Path(__file__).resolve().parent
+RECORDS = ROOT.parent / "bench" / "results"
 
 # Virtual ns, but for W1 and W10: events.
 SIZES = {"w1": 64_000, "w4": 60_000_000, "w8": 60_000_000, "w9": 60_000_000, "w10": 128_000}
@@ -20,6 +21,12 @@ COLOR_QUEUES = ("color_queues:no-stealing", "color_queues:base", "color_queues:t
                 "color_queues")
 ALL = DEFAULT + PER_WORKER + COLOR_QUEUES
 QUESTIONS = ("w1", "w4", "w8", "w9", "w10")
+TELLING = ("w4", "w8", "w9")  # whose events can tell the default scheduler what they cost: "default:told"
+
+# On how many of two cores; what bench/plan.py has.
+HERE = {"default": (1, 2), "default:told": (2,), "default:no-stealing": (1, 2), "serial": (1,), "shared_queue": (1, 2),
+        "per_worker:no-stealing,no-freelists": (2,), "per_worker:no-stealing": (1, 2), "per_worker": (2,), "color_queues:no-stealing": (1, 2),
+        "color_queues:base": (2,), "color_queues:time-left": (2,), "color_queues:penalty": (2,), "color_queues:locality": (2,), "color_queues": (2,)}
 
 # The papers' tables: (question, scheduler): figure.
 MELY = {("w4", "per_worker:no-stealing"): 1310, ("w4", "per_worker"): 122, ("w4", "color_queues:no-stealing"): 1265, ("w4", "color_queues:base"): 1195,
@@ -31,9 +38,12 @@ LIBASYNC = {("w10", "shared_queue"): 61_420, ("w10", "per_worker:no-stealing,no-
 PAPERS = {"mely_8": ("Mely, tables III to VI, on 8 cores", MELY), "libasync_4": ("libasync-smp, table 2, on 4 processors", LIBASYNC)}
 LARGE = ("large_16", "large_64", "large_128")
 
-# What was measured on two cores: on the processor that the constants are of, the default scheduler of the day before; and on another one.
-MEASURED = {"EPYC": ROOT.parent / "bench" / "results" / "2026-11-21-f340174.json",
-            "Xeon": ROOT.parent / "bench" / "results" / "2026-11-22-ca81928-w4-w8-w9-w10.json"}
+# What was measured on two cores, in bench/results. Here comes the newest record that has the papers' schedulers.
+MEASURED = ("2026-11-21-f340174.json", "2026-11-22-ca81928-w4-w8-w9-w10.json")
+# Measured rows of the default scheduler: how the benchmarks call them, and how the simulation does.
+VARIANTS = {"tartan_strand": "default", "tartan_strand+no_steal": "default:no-stealing", "tartan_strand+told": "default:told"}
+# What is simulated on a paper's machine besides the rows of its tables.
+BESIDE = {"mely_8": ("default", "default:told", "default:no-stealing", "shared_queue", "color_queues:no-stealing", "color_queues"), "libasync_4": DEFAULT}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,18 +59,26 @@ def row(question, machine, scheduler, workers, sizes=None):
     return asked(question, machine, scheduler, workers, (sizes or SIZES)[question])
 
 
+def can_be_told(question, scheduler):
+    return scheduler != "default:told" or question in TELLING
+
+
 def here():
     for question in QUESTIONS:
-        yield from (row(question, "here_2", scheduler, workers) for scheduler in ALL for workers in (1, 2) if workers == 2 or scheduler in (
-            "default", "per_worker:no-stealing", "color_queues:no-stealing"))
+        yield from (row(question, "here_2", scheduler, workers) for scheduler, on in HERE.items() for workers in on if can_be_told(question, scheduler))
+
+
+def paper_rows(machine):
+    """(question, scheduler): the paper's, then those beside them."""
+    table = PAPERS[machine][1]
+    asked = dict.fromkeys(question for question, _ in table)
+    return list(dict.fromkeys(list(table) + [(question, scheduler) for question in asked for scheduler in BESIDE[machine]]))
 
 
 def everything():
     found = list(here())
-    for machine, (_, table) in PAPERS.items():
-        found += [row(question, machine, scheduler, machines.MACHINES[machine]["cores"]) for question, scheduler in table]
-        found += [row(question, machine, scheduler, machines.MACHINES[machine]["cores"])
-                  for question in dict.fromkeys(question for question, _ in table) for scheduler in DEFAULT]
+    for machine in PAPERS:
+        found += [row(question, machine, scheduler, machines.MACHINES[machine]["cores"]) for question, scheduler in paper_rows(machine)]
     for machine in LARGE:
         found += [row(question, machine, scheduler, machines.MACHINES[machine]["cores"]) for question in QUESTIONS for scheduler in ALL]
     return found
@@ -69,20 +87,19 @@ def everything():
 def small():
     """For the test: some seconds."""
     return [row(question, "mely_8", scheduler, 8, SMALL_SIZES) for question in SMALL_SIZES
-            for scheduler in ("default", "per_worker", "color_queues:base", "color_queues")]
+            for scheduler in ("default", "default:no-stealing", "per_worker", "color_queues:base", "color_queues")]
 
 
 def measured(file):
-    """{(question, scheduler, workers): median} of Tartan's rows by strand."""
-    found = {}
-    for run in json.loads(file.read_text())["runs"]:
+    """{(question, scheduler, workers): median} of Tartan's rows by strand, and where that was."""
+    record, found = json.loads((RECORDS / file).read_text()), {}
+    for run in record["runs"]:
         name, _, scheduler = run["contender"].partition("@")
-        if name == "tartan_strand+no_steal" and run["question"] in FIGURE:
-            scheduler = "default:no-stealing"
-        elif name != "tartan_strand" or run["question"] not in FIGURE:
-            continue
-        found.setdefault((run["question"], scheduler or "default", run["workers"]), []).append(run[FIGURE[run["question"]]])
-    return {key: statistics.median(values) for key, values in found.items()}
+        if name in VARIANTS and run["question"] in FIGURE:
+            found.setdefault((run["question"], scheduler or VARIANTS[name], run["workers"]), []).append(run[FIGURE[run["question"]]])
+    at = record["circumstances"]
+    processor = next((word for word in ("EPYC", "Xeon") if word in at["cpu"]), at["cpu"])
+    return f"{processor}, {at['commit']}", {key: statistics.median(values) for key, values in found.items()}
 
 
 def text(value):
@@ -97,44 +114,57 @@ def error(simulated, real):
     return "" if real is None else f"{100 * (simulated / real - 1):+.0f} %"
 
 
-def print_here(found):
-    real = {name: measured(file) for name, file in MEASURED.items()}
+def lines_here(found):
+    """Rows that the results lack are left out, here and below."""
+    real = dict(measured(file) for file in MEASURED)
     for question in QUESTIONS:
-        shown = {name: rows for name, rows in real.items() if any(key[0] == question for key in rows)}
-        heads = "".join(f" measured, {name} | error |" for name in shown)
-        print(f"\n### {TITLE[question]}, 2 cores\n\n| scheduler | workers | simulated |{heads}\n|---|---|---|" + "---|---|" * len(shown))
+        columns = {name: rows for name, rows in real.items() if any(key[0] == question for key in rows)}
+        heads = "".join(f" measured, {name} | error |" for name in columns)
+        yield f"\n**{TITLE[question]}, 2 cores**\n\n| scheduler | workers | simulated |{heads}\n|---|---|---|" + "---|---|" * len(columns)
         for wanted in here():
             key = (question, wanted.scheduler, wanted.workers)
-            if wanted.question == question:
+            if wanted.question == question and ("here_2", *key) in found:
                 simulated = found[("here_2", *key)][FIGURE[question]]
-                cells = "".join(f" {text(rows.get(key))} | {error(simulated, rows.get(key))} |" for rows in shown.values())
-                print(f"| `{wanted.scheduler}` | {wanted.workers} | {text(simulated)} |{cells}")
+                cells = "".join(f" {text(rows.get(key))} | {error(simulated, rows.get(key))} |" for rows in columns.values())
+                yield f"| `{wanted.scheduler}` | {wanted.workers} | {text(simulated)} |{cells}"
 
 
-def print_papers(found):
+def lines_of_papers(found):
     for machine, (title, table) in PAPERS.items():
         workers = machines.MACHINES[machine]["cores"]
-        print(f"\n### {title}\n\n| workload | scheduler | paper | simulated | error |\n|---|---|---|---|---|")
+        yield f"\n**{title}**\n\n| workload | scheduler | paper | simulated | error |\n|---|---|---|---|---|"
         given = (machines.GIVEN["question"], machines.GIVEN["scheduler"]) if machine == machines.GIVEN["machine"] else None
-        shown = list(table) + [(question, scheduler) for question in dict.fromkeys(question for question, _ in table) for scheduler in DEFAULT]
-        for question, scheduler in sorted(shown, key=lambda each: QUESTIONS.index(each[0])):
-            simulated = found[(machine, question, scheduler, workers)][FIGURE[question]]
-            paper = table.get((question, scheduler))
-            wrong = "given" if (question, scheduler) == given else error(simulated, paper)
-            print(f"| {TITLE[question]} | `{scheduler}` | {text(paper)} | {text(simulated)} | {wrong} |")
+        for question, scheduler in sorted(paper_rows(machine), key=lambda each: QUESTIONS.index(each[0])):
+            if (machine, question, scheduler, workers) in found:
+                simulated = found[(machine, question, scheduler, workers)][FIGURE[question]]
+                paper = table.get((question, scheduler))
+                wrong = "given" if (question, scheduler) == given else error(simulated, paper)
+                yield f"| {TITLE[question]} | `{scheduler}` | {text(paper)} | {text(simulated)} | {wrong} |"
 
 
-def print_large(found):
+def lines_of_large(found):
     for question in QUESTIONS:
         heads = "".join(f" {machines.MACHINES[machine]['cores']} cores, simulated |" for machine in LARGE)
-        print(f"\n### {TITLE[question]}: predicted\n\n| scheduler |{heads}\n|---|" + "---|" * len(LARGE))
+        yield f"\n**{TITLE[question]}: predicted**\n\n| scheduler |{heads}\n|---|" + "---|" * len(LARGE)
         for scheduler in ALL:
             cells = "".join(f" {text(found[(machine, question, scheduler, machines.MACHINES[machine]['cores'])][FIGURE[question]])} |" for machine in LARGE)
-            print(f"| `{scheduler}` |{cells}")
+            yield f"| `{scheduler}` |{cells}"
 
 
-def print_tables(results):
+def lines_of_losses(found):
+    """Where a scheduler of the papers is faster than the default by more than 2 %."""
+    for (machine, question, scheduler, workers), each in found.items():
+        own = found.get((machine, question, "default", workers))
+        if own is None or scheduler.startswith("default"):
+            continue
+        other, mine = each[FIGURE[question]], own[FIGURE[question]]
+        times = mine / other if question == "w1" else other / mine
+        if times > 1.02:
+            yield f"- `{machine}`, {TITLE[question]}, {workers} worker{'s' if workers > 1 else ''}: `{scheduler}` {text(other)}, the default {text(mine)}."
+
+
+def tables(results):
+    """{name: text}."""
     found = {(each["machine"], each["question"], each["scheduler"], each["workers"]): each for each in results}
-    print_here(found)
-    print_papers(found)
-    print_large(found)
+    lines = {"here": lines_here(found), "papers": lines_of_papers(found), "large": lines_of_large(found), "losses": lines_of_losses(found)}
+    return {name: "\n".join(each).strip() for name, each in lines.items()}

@@ -19,7 +19,7 @@ simulation::picoseconds time_of(const spin_event<Lanes>& e) {
 int main(int argc, char** argv) {
   const simulation::order what{argc, argv};
   return simulation::simulate("w4", what, [&] {
-    const auto run = std::make_unique<bench::unbalanced_run<simulation::strand_lanes>>(what.setup.workers, what.setup.stealing, what.size);
+    const auto run = std::make_unique<bench::unbalanced_run<simulation::strand_lanes>>(what.asked(), what.size);
     run->lanes.run([&run] { run->start_round(); });
     const auto events = static_cast<double>(run->rounds * bench::round_events);
     const auto took_ns = static_cast<double>(run->ended_ns - run->started_ns - run->placing_ns);

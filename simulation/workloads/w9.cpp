@@ -25,7 +25,7 @@ simulation::picoseconds time_of(const locality_event<Lanes>& e) {
 int main(int argc, char** argv) {
   const simulation::order what{argc, argv};
   return simulation::simulate("w9", what, [&] {
-    const auto run = std::make_unique<bench::locality_run<simulation::strand_lanes>>(what.setup.workers, what.setup.stealing, what.size);
+    const auto run = std::make_unique<bench::locality_run<simulation::strand_lanes>>(what.asked(), what.size);
     run->lanes.run([&run] { run->rounds.start(); });
     const auto events = static_cast<double>(run->rounds.parts() * bench::events_per_maker);
     simulation::figures found{{"events", events}, {"kilo_events_per_s", events / static_cast<double>(run->rounds.took_ns()) * 1e6}};

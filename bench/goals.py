@@ -54,7 +54,8 @@ def papers_order(found):
     if None in rates:
         return []
     verdict = "reached" if rates == sorted(rates) else "**open**"
-    return [["W10, 4 workers: the order of table 2", "one queue < queues < free lists < stealing", f"{' < '.join(f'{rate / 1e6:.2f} M' for rate in rates)}: {verdict}", ""]]
+    shown = " < ".join(f"{rate / 1e6:.2f} M" for rate in rates)
+    return [["W10, 4 workers: the order of table 2", "one queue < queues < free lists < stealing", f"{shown}: {verdict}", ""]]
 
 
 def sum_of(one, other):

@@ -4,6 +4,7 @@ import plan
 from table import number
 
 RIVALS = ("mutex_pool", "asio_strand", "asio_context", "tbb_node", "caf_actor", *plan.RIVALS)
+BATCHES = (*RIVALS, "mutex_pool+batch")
 PAPERS_ORDER = ("shared_queue", "per_worker:no-stealing,no-freelists", "per_worker:no-stealing", "per_worker")
 
 
@@ -78,14 +79,15 @@ def lines_of(found):
         at_most(f"W1, {n} workers: by the best rival's", 0.3, *each(lambda own: own.cost_of_best("w1", "ns_per_event", n))),
         at_least(f"W1, {n} workers: the first chain ends at", 0.8, *each(lambda own: own.median("w1", "first_chain_ends_at", n))),
         at_most(f"W2, {n} workers: by the best rival's", 0.7, *each(lambda own: own.cost_of_best("w2", "ns_per_event", n))),
-        at_most(f"W2, {n} workers, batches: by the best rival's", 0.3, *each(lambda own: own.cost_of_best("w2", "ns_per_event", n, variant="+batch"))),
+        at_most(f"W2, {n} workers, batches: by the best rival's", 0.3,
+                *each(lambda own: own.cost_of_best("w2", "ns_per_event", n, variant="+batch", rivals=BATCHES))),
         at_most("W3, 1 worker: by the best rival's", 0.3, *each(lambda own: own.cost_of_best("w3", "ns_per_event", 1))),
         at_most(f"W3, {n} workers: by the best rival's", 0.3, *each(lambda own: own.cost_of_best("w3", "ns_per_event", n))),
         at_least(f"W4, {n} workers: share of the ideal", 0.88, *each(lambda own: own.median("w4", "share_of_ideal", n))),
         at_most(f"W4, {n} workers: by stealing off", 1 / 1.6,
                 *each(lambda own: own.cost_of("w4", "kilo_events_per_s", n, own.program + "+no_steal", more_is_better=True)), twice=False),
         at_most("W5: bytes of a color, by strand", 64, by[0].median("w5", "bytes_per_color", 1), None, twice=False),
-        at_most("W5: by value (0, but for what a table of its size rounds up)", 1, None, by[1].median("w5", "bytes_per_color", 1), twice=False),
+        at_most("W5: bytes of a color, by value", 1, None, by[1].median("w5", "bytes_per_color", 1), twice=False),
         at_least(f"W6, {n} workers: share of the bound", 0.95, *each(lambda own: own.median("w6", "share_of_bound", n))),
         at_most(f"W6, {n} workers: others' p99 delay by the ideal one", 3, *each(lambda own: own.median("w6", "cold_p99_vs_ideal", n)), twice=False),
         at_most(f"W7, {n} workers: a color by the loop's event in W1", 8,

@@ -183,9 +183,9 @@ def lines_of_gains(found, question, all_workers):
 
 
 def is_in(record):
-    """Whether a record has all that the page shows."""
-    has = {(run["question"], "@" in run["contender"]) for run in record["runs"]}
-    return all((question, True) in has for question in TABLES)
+    """Whether a record has all that the page shows: the papers' schedulers with a worker for each core, not bound."""
+    has = {run["question"] for run in record["runs"] if "@per_worker" in run["contender"] and run["workers"] == record["circumstances"]["cores"]}
+    return not record.get("bind") and has >= set(TABLES)
 
 
 def simulated_rows(file):

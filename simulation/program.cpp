@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "bench/harness/annotation.h"
 #include "simulation/handler.h"
 #include "simulation/queue_steps.h"
 #include "simulation/sequencer.h"
@@ -60,7 +61,7 @@ order::order(int argc, char** argv)
   }
   const bool is_default = scheduler.rfind("default", 0) == 0;
   setup.stealing = scheduler != "default:no-stealing";
-  setup.tells = !is_default || scheduler == "default:told";
+  setup.tells = scheduler == "default:told" || bench::asks_for_costs(scheduler.c_str());
   ::setenv("TARTAN_SCHEDULER", is_default ? "default" : argv[2], 1);
 }
 

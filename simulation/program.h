@@ -14,7 +14,7 @@
 namespace simulation {
 
 /// What is simulated. Command line: <constants> <scheduler> <workers> <size> [name=number ...]. Besides what options.scheduler knows:
-/// "default:no-stealing", and "default:told", whose events tell what they cost, as those of all other schedulers do.
+/// "default:no-stealing", and "default:told", whose events tell what they cost.
 struct order {
   order(int argc, char** argv);
 

@@ -23,7 +23,8 @@ namespace bench {
 /// A runtime that starts, runs a workload and tells its counters.
 class tartan_runtime {
  public:
-  explicit tartan_runtime(const lanes_setup& setup) : rt_{options_for(setup)}, batch_{rt_}, tells_{setup.tells || std::getenv("TARTAN_SCHEDULER") != nullptr} {}
+  explicit tartan_runtime(const lanes_setup& setup) : rt_{options_for(setup)}, batch_{rt_},
+        tells_{setup.tells || asks_for_costs(std::getenv("TARTAN_SCHEDULER"))} {}
 
   /// In the default color; needs `pin_first`.
   template <class F>
@@ -83,8 +84,8 @@ class tartan_runtime {
     to.add("longest_queue", static_cast<double>(seen.longest_queue));
   }
 
-  /// Each post of the lanes passes here. To the papers' schedulers, and to the default one if that was asked for, an event tells what it
-  /// costs, as a programmer would annotate it.
+  /// Each post of the lanes passes here. To a scheduler that asks for it, and to the default one if that was asked for, an event tells what
+  /// it costs, as a programmer would annotate it.
   template <class Event, class Post>
   void told(const Event& e, Post post) const {
     if constexpr (requires { e.told(); }) {

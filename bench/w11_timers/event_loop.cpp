@@ -19,7 +19,8 @@ namespace {
 
 class event_timers {
  public:
-  event_timers(unsigned, std::size_t lanes, std::size_t slots) : timers_(lanes, std::vector<timer>(slots)) {
+  event_timers(unsigned, std::size_t lanes, std::size_t slots) : timers_(lanes) {
+    for (auto& of_lane : timers_) of_lane.reserve(slots);
     const std::unique_ptr<event_config, config_deleter> with{event_config_new()};
     must(with != nullptr, "event_config_new");
     must(event_config_set_flag(with.get(), EVENT_BASE_FLAG_PRECISE_TIMER) == 0, "event_config_set_flag");
@@ -37,8 +38,8 @@ class event_timers {
     };
     must(event_base_once(base_.get(), -1, EV_TIMEOUT, run_it, made, nullptr) == 0, "event_base_once");
   }
-  void set(std::size_t lane, std::size_t slot, std::uint64_t deadline_ns, bench::near_timer<event_timers> what) {
-    timer& made = timers_[lane][slot];
+  void set(std::size_t lane, std::size_t, std::uint64_t deadline_ns, bench::near_timer<event_timers> what) {
+    timer& made = timers_[lane].emplace_back();  // slots of a lane are set in their order, each once
     made.what = what;
     const auto fire = [](evutil_socket_t, short, void* argument) { static_cast<timer*>(argument)->what(); };
     const std::uint64_t us = deadline_ns > seen_ns_ ? (deadline_ns - seen_ns_ + 999) / 1000 : 0;

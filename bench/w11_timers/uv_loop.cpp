@@ -17,7 +17,8 @@ namespace {
 
 class uv_timers {
  public:
-  uv_timers(unsigned, std::size_t lanes, std::size_t slots) : timers_(lanes, std::vector<timer>(slots)) {
+  uv_timers(unsigned, std::size_t lanes, std::size_t slots) : timers_(lanes) {
+    for (auto& of_lane : timers_) of_lane.reserve(slots);
     bench::check_uv(uv_loop_init(&loop_), "uv_loop_init");
     bench::check_uv(uv_idle_init(&loop_, &idle_), "uv_idle_init");
     idle_.data = this;
@@ -37,9 +38,9 @@ class uv_timers {
                     "uv_idle_start");
   }
   /// The loop's time is the clock's, rounded down, and delays count from there: with the deadline rounded up nothing is early.
-  void set(std::size_t lane, std::size_t slot, std::uint64_t deadline_ns, bench::near_timer<uv_timers> what) {
+  void set(std::size_t lane, std::size_t, std::uint64_t deadline_ns, bench::near_timer<uv_timers> what) {
     constexpr std::uint64_t ms = 1'000'000;
-    timer& made = timers_[lane][slot];
+    timer& made = timers_[lane].emplace_back();  // slots of a lane are set in their order, each once
     made.what = what;
     uv_timer_init(&loop_, &made.handle);
     made.handle.data = &made;

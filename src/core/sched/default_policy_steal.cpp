@@ -71,7 +71,12 @@ bool default_policy::search(worker& w) {
   return false;
 }
 
-void default_policy::leave(const worker& w) noexcept { watches_[w.index].judge_loot(real_now_ns()); }
+/// A run's end says nothing of loot that is still there.
+void default_policy::leave(const worker& w) noexcept {
+  watch& seen = watches_[w.index];
+  if (homes_[w.index].has_work()) seen.took_at_once = true;
+  seen.judge_loot(real_now_ns());
+}
 
 /// Loot that was run in no time did not pay, whatever was expected of it: a victim that is robbed gets slower, and so looks worth
 /// robbing (measured: W7). Then this worker keeps off for a while, never so long that anything would wait for 1 ms.

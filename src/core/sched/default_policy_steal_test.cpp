@@ -358,10 +358,20 @@ TEST_F(a_thief, judges_in_its_next_search_what_it_took) {
   EXPECT_EQ(seen().stole_at_ns, 0u);
 }
 
-TEST_F(a_thief, judges_at_the_end_of_a_run_what_it_took) {
-  default_policy_probe::watch_of(*policy, victim).stole_at_ns = now_ns;
-  rt.state().policy().run(victim);  // ends at once: nobody has begun a run
-  EXPECT_EQ(default_policy_probe::watch_of(*policy, victim).stole_at_ns, 0u);
+TEST_F(a_thief, judges_at_the_end_of_a_run_what_it_took_unless_some_of_it_is_left) {
+  default_policy_probe::watch& own = default_policy_probe::watch_of(*policy, victim);
+  const auto end_a_run = [&] {
+    own.keeps_off_ns = 0;
+    own.took_at_once = false;
+    own.stole_at_ns = real_now_ns();
+    rt.state().policy().run(victim);  // ends at once: nobody has begun a run
+    EXPECT_EQ(own.stole_at_ns, 0u);
+  };
+  end_a_run();
+  EXPECT_NE(own.keeps_off_ns, 0u);  // it brought nothing
+  let_wait(1, 0);
+  end_a_run();
+  EXPECT_EQ(own.keeps_off_ns, 0u);
 }
 
 }  // namespace

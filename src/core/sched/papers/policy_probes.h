@@ -19,6 +19,9 @@ struct policy_probe {
   static bool steal(runtime& rt, unsigned thief) { return of(rt).steal(rt.state().life().at(thief)); }
   /// One task of its own, if there is one.
   static bool run_next(runtime& rt, unsigned worker) { return of(rt).run_next(rt.state().life().at(worker)); }
+  static bool search(runtime& rt, unsigned worker) { return of(rt).search(rt.state().life().at(worker)); }
+  static work_seen sources(runtime& rt, unsigned worker) { return of(rt).sources(rt.state().life().at(worker)); }
+  static bool polls_at_rest(runtime& rt, unsigned worker) { return of(rt).polls_at_rest(rt.state().life().at(worker)); }
 };
 
 }  // namespace tartan::detail

@@ -14,9 +14,10 @@ namespace tartan::detail {
 /// form if that has posted anything, else in the blocking one. In the blocking form it lies nowhere: a worker that has nothing else
 /// searches and steals first, and if it finds nothing, and would have to run color 0, it rests where readiness wakes it.
 ///
-/// It takes the polling form again when that worker has rested, whatever ended the rest; when it belongs to another worker's queue, which a
-/// thief has brought there; and when its worker (shared_queue: all together) has run 64 events since it looked last. The papers do none of
-/// this: while there was work, timers and I/O would wait for ever.
+/// It takes the polling form again, and so is queued behind what waits, when that worker has rested, whatever ended the rest; when it
+/// belongs to another worker's queue, which a thief has brought there; and when its worker (shared_queue: all together) has run 64 events
+/// since it looked last. The papers do none of this: while there was work, timers and I/O would wait for ever. Here they do behind a last
+/// color that is preferred at each pick, by the papers' own rule: docs/design/paper-schedulers.md, 1.
 /// Guarded by the lock of the queue that it belongs to. Source: libasync-mp, section 3.2; Mely, II.A.
 class select_task {
  public:

@@ -155,8 +155,8 @@ bool shared_queue_policy::turn(worker& w) {
 }
 
 /// No spinning: in the thesis an idle worker sleeps at once. Who may block takes the blocking form, and gives it back at its next pick
-/// (wake_select): so nobody else need look at it. If none may, one is awake who will come here: who runs color 0, or what keeps a task from
-/// running; or who has the select task.
+/// (wake_select): so nobody else need look at it. If none may, one is awake who will come here, or take what others wait beside: who runs
+/// color 0, or what keeps a task from running; or who has the select task.
 bool shared_queue_policy::search(worker& w) {
   if (life_.hurried(w) ? life_.look(w) : life_.look_at_timers()) return true;
   const std::lock_guard hold{lock_};
@@ -182,9 +182,10 @@ void shared_queue_policy::cover(worker& w) noexcept {
   if (pinned_one && w.index != 0) life_.summon(0, &w);
 }
 
+/// What ran while this worker searched may have kept it from blocking, and have ended without a search of its own: then it searches again.
 work_seen shared_queue_policy::sources(const worker& w) noexcept {
   const std::lock_guard hold{lock_};
-  return any_may_run(w) ? work_seen::found : work_seen::none;
+  return any_may_run(w) || may_block() ? work_seen::found : work_seen::none;
 }
 
 std::size_t shared_queue_policy::waiting(unsigned worker_index) const noexcept {

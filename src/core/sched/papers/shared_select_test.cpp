@@ -15,6 +15,7 @@
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/papers/input_fixture.h"
+#include "core/sched/papers/policy_probes.h"
 #include "tests/workers.h"
 
 namespace tartan {
@@ -171,6 +172,33 @@ TEST_F(shared_select, is_ended_by_a_post_and_polls_then) {
   rt.run_until_idle();
   EXPECT_EQ(blocked, 1u);
   EXPECT_EQ(looks, 1u);
+}
+
+/// Worker 0 runs; worker 1 looks for work meanwhile, step by step on the same thread.
+TEST(shared_select_steps, see_what_has_ended_between_a_search_and_a_rest) {
+  using probe = detail::policy_probe<detail::shared_queue_policy>;
+  options settings;
+  settings.scheduler = "shared_queue";
+  settings.workers = 2;
+  settings.stall_after = 0ns;
+  runtime rt{settings};
+  while (probe::run_next(rt, 0)) {  // the look, which finds nothing
+  }
+  bool seen = false;
+  rt.post([&] {
+    EXPECT_FALSE(probe::search(rt, 1));
+    EXPECT_FALSE(probe::polls_at_rest(rt, 1)) << "beside an event of color 0";
+    rt.post(color{5}, [&] {
+      seen = true;
+      EXPECT_EQ(probe::sources(rt, 1), detail::work_seen::found);
+      EXPECT_FALSE(probe::search(rt, 1));
+      EXPECT_TRUE(probe::polls_at_rest(rt, 1));
+      EXPECT_EQ(probe::sources(rt, 1), detail::work_seen::none);
+    });
+  });
+  while (probe::run_next(rt, 0)) {
+  }
+  EXPECT_TRUE(seen);
 }
 
 /// Two workers, each with an event at any time, take them in turn. Input of ever new colors: computation, and what is of a worker's last color,

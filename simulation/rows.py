@@ -39,7 +39,7 @@ PAPERS = {"mely_8": ("Mely, tables III to VI, on 8 cores", MELY), "libasync_4": 
 LARGE = ("large_16", "large_64", "large_128")
 
 # What was measured on two cores, in bench/results. Here comes the newest record that has the papers' schedulers.
-MEASURED = ("2026-11-21-f340174.json", "2026-11-22-ca81928-w4-w8-w9-w10.json")
+MEASURED = ("2026-11-22-8d2a206.json",)
 # Measured rows of the default scheduler: how the benchmarks call them, and how the simulation does.
 VARIANTS = {"tartan_strand": "default", "tartan_strand+no_steal": "default:no-stealing", "tartan_strand+told": "default:told"}
 # What is simulated on a paper's machine besides the rows of its tables.

@@ -34,10 +34,10 @@ bench: ## a quick table of the figures, against the plain loop and other librari
 	@$(call build_target,bench,all)
 	@bench/run $(BENCH)
 
-bench-full: ## at full length, with tokio and Go, if they can be had, and the papers' schedulers; pictures in bench/results/plots; an hour
+bench-full: ## at full length, with tokio and Go, if they can be had, and the papers' schedulers; pictures in bench/results/plots; an hour (BENCH_FULL="--scale 0.25": a quarter)
 	@tools/packages build bench
 	@$(call build_target,bench,all)
-	@bench/run --full --plots
+	@bench/run --full --plots $(BENCH_FULL)
 
 bench-gate: ## stealing is never worse than none, in any workload and at any event cost: some 15 minutes on a quiet machine (BENCH_GATE=--quick)
 	@tools/packages build bench

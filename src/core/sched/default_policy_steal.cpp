@@ -19,6 +19,8 @@ namespace {
 
 /// An idle worker looks around for so long before it sleeps: about what waking it again would take.
 constexpr std::uint64_t search_ns = 50'000;
+/// Between two looks at the others: each takes lines from them that they write to in every turn.
+constexpr std::uint64_t look_around_ns = 2'000;
 /// Turns are counted for so long before anything is concluded from them: longer than what makes colors usually takes to make them, or its
 /// one turn would be taken for the rule.
 constexpr std::uint64_t shortest_watch_ns = 40'000;
@@ -58,12 +60,16 @@ bool default_policy::search(worker& w) {
   const std::uint64_t limit_ns = life_.hurried(w) ? 1 : search_ns;
   watch& seen = watches_[w.index];
   seen.judge_loot(begin);
+  std::uint64_t looks_at_ns = begin;
   for (std::uint64_t now = begin; now - begin < limit_ns; now = real_now_ns()) {
     // Nobody is left who could make work, but for the outside, which ends a sleep as soon as a search: a server with little to do
     // would spend 50 us on each request.
     const bool last = life_.watches_outside() && life_.sleepers().view().sleeping() + 1 == workers_;
     if (life_.leaving(w) || (last ? life_.look_before_rest(w) : life_.look(w)) || h.has_work()) return true;
-    if (stealing_ && visit_others(w, now)) return true;
+    if (stealing_ && now >= looks_at_ns) {
+      if (visit_others(w, now)) return true;
+      looks_at_ns = now + look_around_ns;
+    }
     if (last) return false;
     if (life_.sleepers().view().searching() > most_searchers_) return false;  // enough others look
     for (int n = 0; n < 16; ++n) real_memory::relax();

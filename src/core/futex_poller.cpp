@@ -38,6 +38,13 @@ std::uint64_t end_of(sleep_limit limit) noexcept {
   return patience < limit.until_ns ? patience : limit.until_ns;
 }
 
+/// How long to ask for, of what is left until then; 0: nothing is.
+std::uint64_t leg_until(std::uint64_t end_ns) noexcept {
+  if (end_ns == never_ns) return never_ns;
+  const std::uint64_t now = real_now_ns();
+  return now >= end_ns ? 0 : leg_of(end_ns - now);
+}
+
 [[noreturn]] void sleep_failed(const char* what, int error) noexcept {
   fatal({what, " failed with errno ", std::to_string(error), "; workers cannot sleep here"});
 }
@@ -84,13 +91,9 @@ slept futex_poller::sleep(unsigned worker, wake_token& token, sleep_limit limit)
   if (in == nullptr) return kind_ == seat_kind::pipe ? sleep_by_pipe(worker, token, limit) : sleep_by_futex(token, limit);
   const std::uint64_t end_ns = end_of(limit);
   while (token.load(std::memory_order_acquire) == token_asleep) {  // pairs with the waker's claim
-    std::uint64_t left_ns = never_ns;
-    if (end_ns != never_ns) {
-      const std::uint64_t now = real_now_ns();
-      if (now >= end_ns) break;
-      left_ns = leg_of(end_ns - now);
-    }
-    switch (in->wait(worker, left_ns)) {
+    const std::uint64_t leg_ns = leg_until(end_ns);
+    if (leg_ns == 0) break;
+    switch (in->wait(worker, leg_ns)) {
       case readiness_source::ended_by::call:
         return slept::called;
       case readiness_source::ended_by::readiness:
@@ -124,14 +127,10 @@ slept futex_poller::sleep_by_pipe(unsigned worker, wake_token& token, sleep_limi
   pollfd reads{seats_[worker].pipe[0], POLLIN, 0};
   // acquire: pairs with the waker's claim of the token
   while (token.load(std::memory_order_acquire) == token_asleep) {
-    timespec left{};
-    if (end_ns != never_ns) {
-      const std::uint64_t now = real_now_ns();
-      if (now >= end_ns) break;
-      const std::uint64_t leg_ns = leg_of(end_ns - now);
-      left = {static_cast<std::time_t>(leg_ns / ns_per_s), static_cast<long>(leg_ns % ns_per_s)};
-    }
-    const int ready = ::ppoll(&reads, 1, end_ns == never_ns ? nullptr : &left, nullptr);
+    const std::uint64_t leg_ns = leg_until(end_ns);
+    if (leg_ns == 0) break;
+    const timespec leg{static_cast<std::time_t>(leg_ns / ns_per_s), static_cast<long>(leg_ns % ns_per_s)};
+    const int ready = ::ppoll(&reads, 1, leg_ns == never_ns ? nullptr : &leg, nullptr);
     if (ready < 0 && errno != EINTR) sleep_failed("ppoll", errno);
     char dropped[64];
     while (ready > 0 && ::read(reads.fd, dropped, sizeof dropped) == sizeof dropped) {

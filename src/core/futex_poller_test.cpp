@@ -277,29 +277,30 @@ TEST(futex_poller, does_not_wait_in_its_source_on_a_token_that_was_woken_before)
   EXPECT_TRUE(source.waits.empty());
 }
 
-TEST(futex_poller, waits_in_its_source_until_the_deadline_and_no_shorter) {
+/// A worker that is to sleep in its source.
+class one_in_its_source : public testing::Test {
+ protected:
+  one_in_its_source() {
+    poller.attach(1);
+    poller.take_source(source);
+    poller.approach(0, false);
+    source.next = readiness_source::ended_by::time;
+  }
+
   futex_poller poller;
   told_source source;
-  source.next = readiness_source::ended_by::time;
-  poller.attach(1);
-  poller.take_source(source);
-  poller.approach(0, false);
   wake_token token{token_asleep};
+};
+
+TEST_F(one_in_its_source, waits_until_the_deadline_and_no_shorter) {
   const std::uint64_t until = poller.now_ns() + 100'000;
   EXPECT_EQ(poller.sleep(0, token, {until, never_ns}), slept::alone);
   EXPECT_GE(poller.now_ns(), until);
   for (const std::uint64_t asked : source.waits) EXPECT_LE(asked, 100'000u);
 }
 
-TEST(futex_poller, asks_its_source_to_wait_for_what_is_left_of_the_shorter_time) {
-  futex_poller poller;
-  told_source source;
-  source.next = readiness_source::ended_by::time;
+TEST_F(one_in_its_source, asks_to_wait_for_what_is_left_of_the_shorter_time) {
   source.calls_after = 3;
-  poller.attach(1);
-  poller.take_source(source);
-  poller.approach(0, false);
-  wake_token token{token_asleep};
   EXPECT_EQ(poller.sleep(0, token, {poller.now_ns() + an_hour_ns, never_ns}), slept::called);
   EXPECT_EQ(source.waits.size(), 3u);
   EXPECT_LE(source.waits.front(), an_hour_ns);
@@ -309,7 +310,7 @@ TEST(futex_poller, asks_its_source_to_wait_for_what_is_left_of_the_shorter_time)
   EXPECT_LE(source.waits.front(), an_hour_ns);
 }
 
-TEST(futex_poller, asks_for_long_sleeps_in_legs_so_that_none_ends_late_by_a_part_of_itself) {
+TEST_F(one_in_its_source, asks_for_long_sleeps_in_legs_so_that_none_ends_late_by_a_part_of_itself) {
   for (const std::uint64_t ns : {1'000ull, 1'000'000ull, 39'999'999ull, 40'000'000ull, 40'000'001ull, 1'000'000'000ull, 86'400'000'000'000ull}) {
     std::uint64_t now = 0;
     unsigned legs = 0;
@@ -322,13 +323,7 @@ TEST(futex_poller, asks_for_long_sleeps_in_legs_so_that_none_ends_late_by_a_part
   }
   EXPECT_EQ(leg_of(never_ns), never_ns);
 
-  futex_poller poller;
-  told_source source;
   source.next = readiness_source::ended_by::call;
-  poller.attach(1);
-  poller.take_source(source);
-  poller.approach(0, false);
-  wake_token token{token_asleep};
   const std::uint64_t until = poller.now_ns() + an_hour_ns;
   EXPECT_EQ(poller.sleep(0, token, {until, never_ns}), slept::called);
   EXPECT_LE(source.waits.front(), leg_of(an_hour_ns));

@@ -31,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/sched/annotation.h"
 #include "core/sched/serial_policy_fixture.h"
 #include "io/machine_fixture.h"
 #include "tests/temporary_folder.h"
@@ -370,6 +371,17 @@ TEST_F(hints_of_an_object, are_those_of_callbacks_also_without_a_priority) {
   EXPECT_EQ(policy->seen[1].hints.penalty, 1u);
   EXPECT_EQ(policy->seen[2].hints.cost_ns, 0u);
   EXPECT_EQ(policy->seen[2].hints.penalty, 10u);
+}
+
+/// Who looks for hints has to look at each color that becomes runnable.
+TEST_F(hints_of_an_object, that_are_none_make_nobody_look_for_hints) {
+  const bool before = detail::hints_in_use.load(std::memory_order_relaxed);
+  detail::hints_in_use.store(false, std::memory_order_relaxed);
+  near().hint({});
+  EXPECT_FALSE(detail::hints_in_use.load(std::memory_order_relaxed));
+  near().hint({.cost = 1us});
+  EXPECT_TRUE(detail::hints_in_use.load(std::memory_order_relaxed));
+  detail::hints_in_use.store(before, std::memory_order_relaxed);
 }
 
 TEST_F(hints_of_an_object, give_way_to_those_of_a_callback) {

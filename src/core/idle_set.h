@@ -79,10 +79,11 @@ class idle_set {
   void search() noexcept { word_.fetch_add(idle_view::one_searching, std::memory_order_acq_rel); }
 
   /// searching -> running. If it gives true, this was the last searcher, every source is to be looked at again (a heavy barrier
-  /// has been passed), and another worker woken if there is more.
+  /// has been passed), and another worker woken if there is more. While nobody sleeps there is nobody to wake: whoever goes to rest later
+  /// looks at every source itself (covered).
   [[nodiscard]] bool end_search() noexcept {
     const idle_view before{word_.fetch_sub(idle_view::one_searching, std::memory_order_acq_rel)};
-    if (before.searching_or_owed() > 1 || workers_ == 1) return false;
+    if (before.searching_or_owed() > 1 || before.sleeping() == 0) return false;
     Memory::heavy_barrier();  // covered: pairs with the light barrier of posters that left their work to a searcher
     return true;
   }

@@ -13,6 +13,8 @@ namespace {
 
 constexpr int patience = 1;
 
+enum class asks : bool { by_barrier, for_an_answer };
+
 // The lock, what it guards, and how often somebody was inside.
 template <class Memory>
 struct guarded {
@@ -44,8 +46,8 @@ struct guarded {
       lock.leave();
     }
   }
-  void rob() {
-    if (lock.try_enter_as_thief()) {
+  void rob(asks how) {
+    if (lock.try_enter_as_thief(how == asks::for_an_answer)) {
       work();
       lock.leave_as_thief();
     }
@@ -53,22 +55,22 @@ struct guarded {
 };
 
 template <class Memory>
-result one_thief(const options& bounds) {
-  return explore(bounds, [](program& p) {
+result one_thief(const options& bounds, asks how = asks::by_barrier) {
+  return explore(bounds, [how](program& p) {
     auto* g = p.make<guarded<Memory>>();
     p.thread("owner", [=] { g->own(2); });
-    p.thread("thief", [=] { g->rob(), g->rob(); });
+    p.thread("thief", [=] { g->rob(how), g->rob(how); });
     p.finally([=] { check(g->entries == g->expected, "nothing done inside is lost"); });
   });
 }
 
 template <class Memory>
-result two_thieves(const options& bounds) {
-  return explore(bounds, [](program& p) {
+result two_thieves(const options& bounds, asks how = asks::by_barrier) {
+  return explore(bounds, [how](program& p) {
     auto* g = p.make<guarded<Memory>>();
     p.thread("owner", [=] { g->own(1); });
-    p.thread("thief", [=] { g->rob(); });
-    p.thread("second thief", [=] { g->rob(); });
+    p.thread("thief", [=] { g->rob(how); });
+    p.thread("second thief", [=] { g->rob(asks::for_an_answer); });
     p.finally([=] { check(g->entries == g->expected, "nothing done inside is lost"); });
   });
 }
@@ -81,6 +83,13 @@ TEST(biased_lock, keeps_owner_and_thief_apart) {
 TEST(biased_lock, keeps_owner_and_thief_apart_where_membarrier_is_refused) {
   const result found = one_thief<model_memory>({.name = "biased_lock_fences", .symmetric_barriers = true});
   EXPECT_TRUE(found.proved()) << found.report;
+}
+
+TEST(biased_lock, keeps_apart_who_asks_for_an_answer) {
+  const result found = one_thief<model_memory>({.name = "biased_lock_answer"}, asks::for_an_answer);
+  EXPECT_TRUE(found.proved()) << found.report;
+  const result two = two_thieves<model_memory>({.name = "biased_lock_two_answers"}, asks::for_an_answer);
+  EXPECT_TRUE(two.proved()) << two.report;
 }
 
 TEST(biased_lock, keeps_two_thieves_and_the_owner_apart) {
@@ -98,7 +107,7 @@ TEST(biased_lock, lets_an_owner_that_does_not_wait_go_on_without_it) {
   const result found = explore({.name = "biased_lock_try"}, [](program& p) {
     auto* g = p.make<guarded<model_memory>>();
     p.thread("owner", [=] { g->own_if_free(), g->own(1); });
-    p.thread("thief", [=] { g->rob(); });
+    p.thread("thief", [=] { g->rob(asks::for_an_answer); });
     p.finally([=] { check(g->entries == g->expected, "nothing done inside is lost"); });
   });
   EXPECT_TRUE(found.proved()) << found.report;
@@ -110,7 +119,7 @@ TEST(biased_lock, lets_the_owner_in_at_last) {
     auto* g = p.make<guarded<model_memory>>();
     p.thread("owner", [=] { g->own(1); });
     for (const char* name : {"thief", "second thief"}) {
-      p.thread(name, [=] { g->rob(); });
+      p.thread(name, [=] { g->rob(asks::for_an_answer); });
     }
     p.finally([=] { check(g->expected >= 1, "the owner was inside"); });
   });

@@ -44,7 +44,7 @@ class one_word_lock {
     return word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed);
   }
   void leave() noexcept { word_.store(0, std::memory_order_release); }
-  [[nodiscard]] bool try_enter_as_thief() noexcept { return try_enter(); }
+  [[nodiscard]] bool try_enter_as_thief(bool /*may_answer*/ = false) noexcept { return try_enter(); }
   void leave_as_thief() noexcept { leave(); }
 
  private:

@@ -2,8 +2,8 @@
 /// A lock that costs its one owner no read-modify-write; thieves pay for it. See docs/design/biased-lock.md.
 ///
 /// A plain spin lock costs the owner 6 to 12 ns for each hop between colors, all its life, so that a thief may come every now
-/// and then. Here the owner writes a flag, looks at the thief's flag, and a heavy barrier on the thief's side makes sure that one
-/// of both sees the other.
+/// and then. Here the owner writes a flag and looks at the thief's. Either it sees it and answers; or a heavy barrier on the thief's side
+/// makes sure that one of both sees the other. That is a system call, which stops the owner as well.
 
 #include <cstdint>
 #include <thread>
@@ -12,7 +12,8 @@
 
 namespace tartan::detail {
 
-/// `Patience` is how often a thief looks whether the owner has left.
+/// `Patience` is how often a thief looks whether the owner has left, and before that, whether it answers: some 2 to 4 us, where a
+/// membarrier in a virtual machine takes 10 to 20.
 template <class Memory, int Patience = 64>
 class biased_lock {
  public:
@@ -23,31 +24,36 @@ class biased_lock {
 
   /// The same, without waiting. Gives false if a thief is there.
   [[nodiscard]] bool try_enter() noexcept {
-    inside_.store(1, std::memory_order_relaxed);
+    inside_.store(in, std::memory_order_relaxed);
     Memory::light_barrier();  // apart: pairs with the thief's heavy barrier
-    if (thief_.load(std::memory_order_acquire) == 0) [[likely]] {  // pairs with leave_as_thief
-      return true;
-    }
-    inside_.store(0, std::memory_order_release);
+    const std::uint32_t thief = thief_.load(std::memory_order_acquire);  // pairs with leave_as_thief
+    if (!is_held(thief)) [[likely]] return true;
+    inside_.store(thief, std::memory_order_release);  // answered: pairs with the thief's acquire load
     return false;
   }
 
   /// Threads: the owner only.
   void leave() noexcept {
-    inside_.store(0, std::memory_order_release);  // pairs with the thief's acquire load in try_enter_as_thief
+    inside_.store(out, std::memory_order_release);  // pairs with the thief's acquire load in try_enter_as_thief
   }
 
-  /// Gives false if another thief is there or the owner stays inside for long. Threads: any but the owner.
-  [[nodiscard]] bool try_enter_as_thief() noexcept {
-    std::uint32_t free = 0;
-    if (thief_.load(std::memory_order_relaxed) != 0 || waiting_.load(std::memory_order_relaxed) ||
+  /// `may_answer`: the owner is about and enters often, a hint. Then it is left to notice the thief, for a while. Gives false if another thief is
+  /// there or the owner stays inside for long. Threads: any but the owner.
+  [[nodiscard]] bool try_enter_as_thief(bool may_answer = false) noexcept {
+    std::uint32_t before = thief_.load(std::memory_order_relaxed);
+    const std::uint32_t ticket = before + 1;
+    if (is_held(before) || waiting_.load(std::memory_order_relaxed) ||
         // acquire: pairs with the last thief's release in leave_as_thief
-        !thief_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+        !thief_.compare_exchange_strong(before, ticket, std::memory_order_acquire, std::memory_order_relaxed)) {
       return false;
+    }
+    for (int looks = 0; may_answer && looks < Patience; ++looks) {
+      if (inside_.load(std::memory_order_acquire) == ticket) return true;  // answered: pairs with try_enter
+      Memory::relax();
     }
     Memory::heavy_barrier();  // apart: pairs with the owner's light barrier in try_enter
     for (int looks = 0; looks < Patience; ++looks) {
-      if (inside_.load(std::memory_order_acquire) == 0) return true;  // pairs with leave
+      if (inside_.load(std::memory_order_acquire) != in) return true;  // pairs with leave
       Memory::relax();
     }
     leave_as_thief();  // thief-gives-up
@@ -55,10 +61,18 @@ class biased_lock {
   }
 
   void leave_as_thief() noexcept {
-    thief_.store(0, std::memory_order_release);  // pairs with the owner's acquire load in try_enter
+    const std::uint32_t ticket = thief_.load(std::memory_order_relaxed);
+    thief_.store(ticket + 1, std::memory_order_release);  // pairs with the owner's acquire load in try_enter
   }
 
  private:
+  // Of inside_; else it is the ticket of a thief that the owner has seen.
+  static constexpr std::uint32_t out = 0;
+  static constexpr std::uint32_t in = 1;
+  // Of thief_: even while none is there; each makes it odd, a ticket that none of the 2^31 before had.
+  static constexpr std::uint32_t no_thief_yet = 2;
+  [[nodiscard]] static constexpr bool is_held(std::uint32_t thief) noexcept { return (thief & 1) != 0; }
+
   [[gnu::cold, gnu::noinline]] void enter_behind_thief() noexcept {
     waiting_.store(true, std::memory_order_relaxed);  // thieves let it pass: else 15 of them could keep it out in turns
     do wait_for_thief();
@@ -67,7 +81,7 @@ class biased_lock {
   }
 
   void wait_for_thief() noexcept {
-    for (int looks = 0; thief_.load(std::memory_order_relaxed) != 0; ++looks) {
+    for (int looks = 0; is_held(thief_.load(std::memory_order_relaxed)); ++looks) {
       if (looks < 100) {
         Memory::pause();
       } else {
@@ -76,8 +90,8 @@ class biased_lock {
     }
   }
 
-  typename Memory::template atomic<std::uint32_t> inside_{0, "inside"};
-  typename Memory::template atomic<std::uint32_t> thief_{0, "thief"};
+  typename Memory::template atomic<std::uint32_t> inside_{out, "inside"};
+  typename Memory::template atomic<std::uint32_t> thief_{no_thief_yet, "thief"};
   typename Memory::template atomic<bool> waiting_{false, "waiting"};
 };
 

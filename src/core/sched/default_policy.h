@@ -65,6 +65,7 @@ class default_policy {
   struct glance {
     std::uint64_t turns = 0;
     std::uint64_t since_ns = 0;
+    bool suspected = false;  ///< its backlog seemed worth a theft, for which it is watched once more
   };
   struct alignas(64) watch {
     std::vector<glance> others;
@@ -147,9 +148,10 @@ class default_policy {
 
   // Stealing: default_policy_steal.cpp
   void set_victims(const std::string& root = "/sys");
-  bool steal_from(worker& w, unsigned victim) noexcept;
+  bool steal_from(worker& w, unsigned victim, std::size_t most) noexcept;
   void wake_owners() noexcept;
-  [[nodiscard]] bool worth_it(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept;
+  [[nodiscard]] std::size_t worth_taking(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept;
+  [[nodiscard]] bool watch_closely(watch& own, unsigned victim) const noexcept;
   [[nodiscard]] bool visit_others(worker& w, std::uint64_t now_ns) noexcept;
 
   runtime_state& rt_;

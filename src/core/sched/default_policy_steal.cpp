@@ -24,6 +24,9 @@ constexpr std::uint64_t look_around_ns = 2'000;
 /// Turns are counted for so long before anything is concluded from them: longer than what makes colors usually takes to make them, or its
 /// one turn would be taken for the rule.
 constexpr std::uint64_t shortest_watch_ns = 40'000;
+/// What was counted may have been one long turn, of what made the colors, or a pause: if turns seem short, they are counted once more, for so long.
+constexpr std::uint64_t second_watch_ns = 20'000;
+constexpr std::uint64_t short_turn_ns = 2'000;
 /// And for so long, or for a whole tour, before it is foretold how long the last one in a line will wait.
 constexpr std::uint64_t forecast_watch_ns = 200'000;
 /// A turn that lasts longer is a long event, behind which colors are stuck. Before, what its event made is better left to it: each of its
@@ -44,7 +47,7 @@ constexpr std::uint64_t highest_price_ns = 40'000;
 constexpr std::size_t most_stolen = 2440;
 /// What each color costs that moves, in cache lines: its own, its events', and the way back of their memory. Below it the victim
 /// is faster alone.
-constexpr std::uint64_t color_price_ns = 400;
+constexpr std::uint64_t color_price_ns = 300;
 /// Loot that keeps a thief busy for less has not paid, however cheap the way in: what moving it costs is not in the price.
 constexpr std::uint64_t least_paid_ns = 40'000;
 /// How long a worker keeps off after a steal that did not pay; doubled each time.
@@ -80,6 +83,7 @@ bool default_policy::search(worker& w) {
 /// A run's end says nothing of loot that is still there.
 void default_policy::leave(const worker& w) noexcept {
   watch& seen = watches_[w.index];
+  if (seen.stole_at_ns == 0) return;
   if (homes_[w.index].has_work()) seen.took_at_once = true;
   seen.judge_loot(real_now_ns());
 }
@@ -123,11 +127,14 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
   watch& seen = watches_[w.index];
   for (const unsigned victim : seen.victims) {
     const home& v = homes_[victim];
+    const bool in_need = life_.sleepers().is_asleep(victim) || life_.hurried(w);
+    // What a victim has waiting it writes in every turn: no look where nothing can come of it.
+    if (!in_need && now_ns < seen.others[victim].since_ns + second_watch_ns && v.told_ns.load(std::memory_order_relaxed) == 0) continue;
     const bool has_work = v.has_loot();
-    const bool at_once = has_work && (life_.sleepers().is_asleep(victim) || life_.hurried(w));
-    const bool pays = worth_it(seen, victim, now_ns);
-    if (!has_work || (!at_once && (now_ns < seen.keeps_off_until_ns || !pays))) continue;
-    if (!steal_from(w, victim)) continue;
+    const bool at_once = has_work && in_need;
+    const std::size_t worth = worth_taking(seen, victim, now_ns);
+    if (!has_work || (!at_once && (now_ns < seen.keeps_off_until_ns || worth == 0))) continue;
+    if (!steal_from(w, victim, at_once ? most_stolen : worth)) continue;
     seen.stole_at_ns = real_now_ns();
     seen.took_at_once = at_once;
     return true;
@@ -135,8 +142,9 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
   return false;
 }
 
-/// Mely's time-left rule, measured: backlog x time per turn against the price of a steal; and whatever is stuck behind a long event.
-bool default_policy::worth_it(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept {
+/// Mely's time-left rule, measured: backlog x time per turn against the price of a steal; and whatever is stuck behind a long event. Gives how many
+/// colors to take at most, the half of them aside.
+std::size_t default_policy::worth_taking(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept {
   glance& seen = own.others[victim];
   const std::uint64_t turns = life_.at(victim).turns.get();
   const std::size_t waiting = homes_[victim].runnable() + (homes_[victim].posted.empty() ? 0 : 1);
@@ -146,19 +154,36 @@ bool default_policy::worth_it(watch& own, unsigned victim, std::uint64_t now_ns)
   // One that has nothing waiting, or nobody has looked at for long: what it did says nothing about what it does next.
   if (waiting == 0 || watched_ns > longest_watch_ns) {
     seen = {turns, now_ns};
-    return false;
+    return 0;
   }
   // Where the programmer has told what events cost, nothing has to be watched.
   const std::uint64_t told_ns = homes_[victim].told_ns.load(std::memory_order_relaxed);
-  if (told_ns >= own.price_ns && told_ns >= waiting * color_price_ns) return true;
-  if (made == 0) return watched_ns >= long_turn_ns;
-  if (watched_ns < shortest_watch_ns) return false;
+  if (told_ns >= own.price_ns && told_ns >= waiting * color_price_ns) return most_stolen;
+  if (made == 0) return watched_ns >= long_turn_ns ? most_stolen : 0;
+  if (watched_ns < (seen.suspected ? second_watch_ns : shortest_watch_ns)) return 0;
   const std::uint64_t turn_ns = watched_ns / made;
-  // Cheap or not, nobody waits for longer than this while there is an idle worker (contract 7).
-  const bool too_long = (made >= waiting || watched_ns >= forecast_watch_ns) && waiting * turn_ns >= longest_wait_ns;
-  if (too_long || (turn_ns >= color_price_ns && waiting * turn_ns >= own.price_ns)) return true;
-  seen = {turns, now_ns};  // declined: from here on anew, also if this worker sleeps meanwhile
-  return false;
+  const bool pays = turn_ns >= color_price_ns && waiting * turn_ns >= own.price_ns;
+  const bool foretells = seen.suspected || made >= waiting || watched_ns >= forecast_watch_ns;
+  const bool too_long = foretells && waiting * turn_ns >= longest_wait_ns;
+  if ((pays || too_long) && (seen.suspected || turn_ns >= short_turn_ns)) {
+    // Cheap or not, nobody waits for longer than that while there is an idle worker (contract 7); but what is cheap is better left.
+    return pays ? most_stolen : waiting - longest_wait_ns * 3 / 4 / turn_ns;
+  }
+  seen = {turns, now_ns, pays || too_long};  // declined: from here on anew, also if this worker sleeps meanwhile
+  return 0;
+}
+
+/// Counts the turns of one that is suspected once more, and waits as long as that takes.
+bool default_policy::watch_closely(watch& own, unsigned victim) const noexcept {
+  const std::uint64_t since_ns = own.others[victim].since_ns;
+  const auto look_after = [&](std::uint64_t ns) {
+    std::uint64_t now = since_ns;
+    for (; now - since_ns < ns; now = real_now_ns()) {
+      for (int n = 0; n < 16; ++n) real_memory::relax();
+    }
+    return worth_taking(own, victim, now) != 0;
+  };
+  return look_after(second_watch_ns) || (own.others[victim].since_ns == since_ns && look_after(long_turn_ns));
 }
 
 /// By a watcher whose time is up, still asleep for all others: whether anything is worth getting up for.
@@ -169,20 +194,21 @@ work_seen default_policy::watch_others(const worker& w) noexcept {
   watch& mine = watches_[w.index];
   for (const unsigned n : mine.victims) {
     const bool has_loot = homes_[n].has_loot();
-    const bool pays = worth_it(mine, n, now) && now >= mine.keeps_off_until_ns;
+    const bool pays = now >= mine.keeps_off_until_ns && (worth_taking(mine, n, now) != 0 || (mine.others[n].suspected && watch_closely(mine, n)));
     if (has_loot && (pays || life_.sleepers().is_asleep(n))) return work_seen::found;
     if (has_loot) seen = work_seen::declined;
   }
   return seen;
 }
 
-bool default_policy::steal_from(worker& w, unsigned victim) noexcept {
-  std::array<color_queue*, most_stolen> room;
+bool default_policy::steal_from(worker& w, unsigned victim, std::size_t most) noexcept {
+  std::array<color_queue*, most_stolen> slots;
+  const std::span room{slots.data(), std::min(most, most_stolen)};
   watch& own = watches_[w.index];
   const bool is_awake = !life_.sleepers().is_asleep(victim);
   const std::uint64_t begin = real_now_ns();
   std::uint64_t entered = begin;
-  const home::robbed got = homes_[victim].rob(w.index, room, [&entered]() noexcept { entered = real_now_ns(); });
+  const home::robbed got = homes_[victim].rob(w.index, room, [&entered]() noexcept { entered = real_now_ns(); }, is_awake);
   if (got.entered) {
     if (is_awake) own.learn_price(entered - begin);
     own.figures.lock_wait_ns += entered - begin;
@@ -195,7 +221,7 @@ bool default_policy::steal_from(worker& w, unsigned victim) noexcept {
     own.figures.vain_visits += got.entered ? 1 : 0;
     return false;
   }
-  homes_[w.index].receive({room.data(), got.count});
+  homes_[w.index].receive(room.first(got.count));
   own.figures.steal_ns += real_now_ns() - begin;
   w.steals.add();
   w.stolen_colors.add(got.count);

@@ -49,6 +49,12 @@ class a_thief : public testing::Test {
     victim.turns.add(turns);
   }
   bool takes_at(std::uint64_t when_ns) { return default_policy_probe::visit_others(*policy, thief, when_ns); }
+  /// Where turns are short one look is not enough; until the next one the victim makes so many.
+  bool takes_at_second_look(std::uint64_t first_ns, unsigned turns) {
+    EXPECT_FALSE(takes_at(first_ns));
+    victim.turns.add(turns);
+    return takes_at(first_ns + 20'000);
+  }
   default_policy_probe::watch& seen() { return default_policy_probe::watch_of(*policy, thief); }
 
   static options two_workers() {
@@ -77,13 +83,13 @@ TEST_F(a_thief, leaves_for_a_while_what_an_event_has_made_to_its_maker) {
 }
 
 TEST_F(a_thief, judges_nobody_whom_it_has_not_watched_for_long_enough) {
-  let_wait(100, 39, 39'999);
+  let_wait(100, 19, 39'999);
   EXPECT_FALSE(takes_at(now_ns));
   EXPECT_TRUE(takes_at(now_ns + 1));
 }
 
 TEST_F(a_thief, judges_each_look_by_what_was_done_since_the_one_before) {
-  let_wait(40, 100);  // 1 us each, but the last one would wait for 40 us only: taken at once
+  let_wait(40, 50);  // 2 us each
   EXPECT_TRUE(takes_at(now_ns));
   let_wait(0, 0, 0);
   victim.turns.add(1000);
@@ -105,9 +111,42 @@ TEST_F(a_thief, begins_anew_with_one_that_had_nothing_waiting_when_it_looked) {
 
 TEST_F(a_thief, takes_a_backlog_that_costs_more_time_than_the_theft) {
   let_wait(49, 250);  // 400 ns each: 19.6 us
-  EXPECT_FALSE(takes_at(now_ns));
+  EXPECT_FALSE(takes_at_second_look(now_ns, 50));
   let_wait(1, 250);
-  EXPECT_TRUE(takes_at(now_ns));
+  EXPECT_TRUE(takes_at_second_look(now_ns, 50));
+}
+
+TEST_F(a_thief, takes_colors_only_if_their_turns_last_as_long_as_it_takes_to_move_them) {
+  let_wait(200, 1000, 300'300);
+  EXPECT_TRUE(takes_at_second_look(now_ns, 66));  // 303 ns each
+  let_wait(200, 1000, 300'300);
+  EXPECT_FALSE(takes_at_second_look(now_ns, 67));  // 299 ns
+}
+
+TEST_F(a_thief, does_not_take_one_long_turn_or_a_pause_for_the_rule) {
+  let_wait(100, 100);  // 1 us each, but they have just been made, in one turn
+  EXPECT_FALSE(takes_at_second_look(now_ns, 200));
+  EXPECT_FALSE(takes_at(now_ns + 40'000));  // and from there on anew
+  EXPECT_EQ(policy->waiting(victim.index), 100u);
+}
+
+TEST_F(a_thief, looks_again_only_after_20_us_and_only_where_turns_are_short) {
+  let_wait(40, 51);  // 1.96 us each
+  EXPECT_FALSE(takes_at(now_ns));
+  victim.turns.add(10);
+  EXPECT_FALSE(takes_at(now_ns + 19'999));
+  EXPECT_TRUE(takes_at(now_ns + 20'000));
+}
+
+TEST_F(a_thief, asleep_waits_for_the_second_look_where_it_is) {
+  let_wait(100, 0);
+  default_policy_probe::watch& own = seen();
+  own.others[victim.index] = {.turns = victim.turns.get(), .since_ns = real_now_ns() - 20'000, .suspected = true};
+  EXPECT_TRUE(default_policy_probe::watch_closely(*policy, thief, victim.index));  // nothing has moved: stuck
+  EXPECT_GE(real_now_ns() - own.others[victim.index].since_ns, 50'000u);
+  own.others[victim.index] = {.turns = victim.turns.get(), .since_ns = real_now_ns(), .suspected = true};
+  victim.turns.add(1'000'000);
+  EXPECT_FALSE(default_policy_probe::watch_closely(*policy, thief, victim.index));
 }
 
 TEST_F(a_thief, takes_what_is_told_to_be_worth_it_without_watching) {
@@ -148,27 +187,27 @@ TEST_F(a_thief, takes_what_waits_only_in_the_chain_of_one_whose_turns_are_long) 
 
 TEST_F(a_thief, leaves_cheap_colors_to_who_serves_them_faster_alone) {
   let_wait(3999, 4000, 400'000);  // 100 ns each: 399.9 us
-  EXPECT_FALSE(takes_at(now_ns));
+  EXPECT_FALSE(takes_at_second_look(now_ns, 200));
   EXPECT_EQ(policy->waiting(victim.index), 3999u);
 }
 
 TEST_F(a_thief, shares_a_long_backlog_of_cheap_colors) {
   let_wait(4000, 4000, 400'000);  // 100 ns each, but the last one would wait for 400 us
-  EXPECT_TRUE(takes_at(now_ns));
-  EXPECT_EQ(policy->waiting(thief.index), 2000u);
-  EXPECT_EQ(policy->waiting(victim.index), 2000u);
+  EXPECT_TRUE(takes_at_second_look(now_ns, 200));
+  EXPECT_EQ(policy->waiting(thief.index), 1000u);  // no more than that nobody waits for longer than three quarters of that
+  EXPECT_EQ(policy->waiting(victim.index), 3000u);
 }
 
 TEST_F(a_thief, foretells_no_wait_from_less_than_a_tour_or_200_us) {
   let_wait(4000, 1999, 199'999);
-  EXPECT_FALSE(takes_at(now_ns));
+  EXPECT_FALSE(takes_at_second_look(now_ns, 200));
   let_wait(0, 2000, 200'000);
-  EXPECT_TRUE(takes_at(now_ns));
+  EXPECT_TRUE(takes_at_second_look(now_ns, 200));
 }
 
 TEST_F(a_thief, takes_no_more_than_it_can_while_the_victim_waits) {
   let_wait(6000, 6000, 600'000);
-  EXPECT_TRUE(takes_at(now_ns));
+  EXPECT_TRUE(takes_at_second_look(now_ns, 200));
   EXPECT_EQ(policy->waiting(thief.index), 2440u);
   EXPECT_EQ(policy->waiting(victim.index), 6000u - 2440u);
 }
@@ -239,9 +278,9 @@ TEST_F(a_thief, does_not_keep_off_after_loot_whose_owner_slept) {
 TEST_F(a_thief, goes_by_the_price_that_it_has_measured) {
   seen().price_ns = 10'000;
   let_wait(24, 250);  // 400 ns each: 9.6 us
-  EXPECT_FALSE(takes_at(now_ns));
+  EXPECT_FALSE(takes_at_second_look(now_ns, 50));
   let_wait(1, 250);
-  EXPECT_TRUE(takes_at(now_ns));
+  EXPECT_TRUE(takes_at_second_look(now_ns, 50));
   seen().price_ns = 30'000;
   let_wait(5, 0, 0, {.cost = 5us});
   EXPECT_FALSE(takes_at(now_ns));
@@ -249,8 +288,9 @@ TEST_F(a_thief, goes_by_the_price_that_it_has_measured) {
 
 TEST_F(a_thief, measures_the_price_where_the_owner_is_awake) {
   let_wait(1, 0);
+  seen().price_ns = 0;  // lower than any that is learned
   EXPECT_TRUE(takes_at(now_ns));
-  EXPECT_NE(seen().price_ns, 20'000u);
+  EXPECT_NE(seen().price_ns, 0u);
   const scheduler_figures told = policy->figures();
   EXPECT_TRUE(told.counted);
   EXPECT_EQ(told.steals, 1u);
@@ -361,17 +401,17 @@ TEST_F(a_thief, judges_in_its_next_search_what_it_took) {
 TEST_F(a_thief, judges_at_the_end_of_a_run_what_it_took_unless_some_of_it_is_left) {
   default_policy_probe::watch& own = default_policy_probe::watch_of(*policy, victim);
   const auto end_a_run = [&] {
-    own.keeps_off_ns = 0;
+    own.keeps_off_ns = 100'000;
     own.took_at_once = false;
-    own.stole_at_ns = real_now_ns();
+    own.stole_at_ns = 1;  // long ago: it has paid
     rt.state().policy().run(victim);  // ends at once: nobody has begun a run
     EXPECT_EQ(own.stole_at_ns, 0u);
   };
   end_a_run();
-  EXPECT_NE(own.keeps_off_ns, 0u);  // it brought nothing
+  EXPECT_EQ(own.keeps_off_ns, 0u);
   let_wait(1, 0);
   end_a_run();
-  EXPECT_EQ(own.keeps_off_ns, 0u);
+  EXPECT_EQ(own.keeps_off_ns, 100'000u);
 }
 
 }  // namespace

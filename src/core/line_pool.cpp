@@ -25,9 +25,13 @@ line_pool::line_pool(void* owner) : owner_{owner} {
 }
 
 line_pool::~line_pool() {
+  // The first slab of a block may have a higher number than others of it, and must outlive them.
+  slab* blocks = nullptr;
   for (std::uint32_t n = 0; n < slabs_.load(std::memory_order_acquire); ++n) {
-    std::free(directory_[n].load(std::memory_order_acquire));
+    slab* const s = directory_[n].load(std::memory_order_acquire);
+    if (s->begins_block) s->next_open = std::exchange(blocks, s);
   }
+  while (blocks != nullptr) std::free(std::exchange(blocks, blocks->next_open));
   ::munmap(static_cast<void*>(directory_), directory_bytes(most_slabs));
 }
 
@@ -65,11 +69,11 @@ free_line* line_pool::take_group() {
   }
 }
 
-/// Under the lock. Whatever a slab has beyond whole groups stays unused: 63 of 1023 lines.
+/// Under the lock.
 std::byte* line_pool::take_unused() noexcept {
   std::byte* const first = open_->unused;
   open_->unused = first + group * line_bytes;
-  if (open_->unused + group * line_bytes > reinterpret_cast<std::byte*>(open_) + slab_bytes) open_ = open_->next_open;
+  if (open_->unused == reinterpret_cast<std::byte*>(open_) + slab_bytes) open_ = open_->next_open;
   return first;
 }
 
@@ -83,22 +87,43 @@ free_line* line_pool::link_group(std::byte* lines) noexcept {
   return first;
 }
 
-/// Two threads at once make one each; both are used up in the end.
+/// Two threads at once open one each, perhaps of blocks of their own; all are used up in the end.
 void line_pool::new_slab() {
-  void* const memory = std::aligned_alloc(slab_bytes, slab_bytes);
+  std::byte* memory = take_unopened();
+  std::byte* const block = memory == nullptr ? static_cast<std::byte*>(std::aligned_alloc(slab_bytes, block_bytes)) : nullptr;
+  if (block != nullptr) memory = block;
   if (memory == nullptr) throw std::bad_alloc{};
   std::memset(memory, 0, slab_bytes);
-  auto* const made = ::new (memory) slab{owner_, 0, static_cast<std::byte*>(memory) + line_bytes, nullptr};
-  const std::lock_guard hold{depot_lock_};
-  const std::uint32_t index = slabs_.load(std::memory_order_relaxed);
-  if (index == most_slabs) {
-    std::free(memory);
+  auto* const made = ::new (memory) slab{owner_, 0, memory + line_bytes, nullptr, block != nullptr};
+  if (!register_slab(*made)) {
+    std::free(block);  // or, of a block that others use, this slab stays unused
     throw std::bad_alloc{};
   }
-  made->index = index;
-  directory_[index].store(made, std::memory_order_release);  // pairs with line_of
-  slabs_.store(index + 1, std::memory_order_release);        // pairs with line_of
-  made->next_open = std::exchange(open_, made);
+}
+
+/// Memory for a slab of a block that there is already, or null.
+std::byte* line_pool::take_unopened() noexcept {
+  const std::lock_guard hold{depot_lock_};
+  unopened* const first = unopened_;
+  if (first == nullptr) return nullptr;
+  auto* const memory = reinterpret_cast<std::byte*>(first);
+  unopened_ = first->count == 1 ? first->next : ::new (memory + slab_bytes) unopened{first->next, first->count - 1};
+  return memory;
+}
+
+/// False: there are as many as there can be.
+bool line_pool::register_slab(slab& made) noexcept {
+  const std::lock_guard hold{depot_lock_};
+  const std::uint32_t index = slabs_.load(std::memory_order_relaxed);
+  if (index == most_slabs) return false;
+  made.index = index;
+  directory_[index].store(&made, std::memory_order_release);  // pairs with line_of
+  slabs_.store(index + 1, std::memory_order_release);         // pairs with line_of
+  made.next_open = std::exchange(open_, &made);
+  if (made.begins_block) {
+    unopened_ = ::new (reinterpret_cast<std::byte*>(&made) + slab_bytes) unopened{unopened_, block_bytes / slab_bytes - 1};
+  }
+  return true;
 }
 
 void line_pool::give_group(free_line* first) noexcept {

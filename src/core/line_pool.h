@@ -2,7 +2,7 @@
 /// Memory for events and color queues: 64-byte lines, kept until the runtime ends.
 ///
 /// An event is made on one worker and freed on another: a plain free list per worker would drain on one side and pile up on the
-/// other, and malloc costs 13 ns. Lines flow back in groups of 64 through a depot instead. Foreign threads have caches too (guest.h).
+/// other, and malloc costs 13 ns. Lines flow back in groups of 93 through a depot instead. Foreign threads have caches too (guest.h).
 
 #include <cstddef>
 #include <cstdint>
@@ -29,10 +29,13 @@ struct line_cache {
 /// Lines of 64 bytes. Limits: some 10^9 lines; memory is given back when the pool is destroyed.
 class line_pool {
  public:
-  static constexpr std::uint32_t group = 64;
   static constexpr std::size_t line_bytes = 64;
   static constexpr std::size_t slab_bytes = 64 * 1024;
   static constexpr std::size_t lines_per_slab = slab_bytes / line_bytes - 1;
+  static constexpr std::uint32_t group = 93;
+  static_assert(lines_per_slab % group == 0, "else lines of each slab are never used");
+  /// What is asked of the system at once: the allocator adds up to two pages to what is so aligned. Pages that no slab has been opened in are not touched.
+  static constexpr std::size_t block_bytes = 16 * slab_bytes;
 
   /// `owner` is what owner_of gives for each of the lines.
   explicit line_pool(void* owner);
@@ -98,6 +101,12 @@ class line_pool {
     std::uint64_t index;
     std::byte* unused;  ///< under depot_lock_, while it is in open_: the first line that was never used
     slab* next_open;    ///< under depot_lock_
+    bool begins_block;  ///< its memory is given back with that of those behind it
+  };
+  /// Slabs of a block that have not been opened, at their begin.
+  struct unopened {
+    unopened* next;
+    std::size_t count;
   };
   static constexpr std::size_t most_slabs = std::size_t{1} << 20;
 
@@ -112,11 +121,14 @@ class line_pool {
   [[nodiscard]] static free_line* link_group(std::byte* lines) noexcept;
   void give_group(free_line* first) noexcept;
   void new_slab();
+  [[nodiscard]] std::byte* take_unopened() noexcept;
+  [[nodiscard]] bool register_slab(slab& made) noexcept;
 
   void* owner_;
   alignas(64) spin_lock depot_lock_;
   free_line* depot_ = nullptr;  ///< under depot_lock_
-  slab* open_ = nullptr;        ///< under depot_lock_: slabs with whole groups that were never used
+  slab* open_ = nullptr;        ///< under depot_lock_: slabs with groups that were never used
+  unopened* unopened_ = nullptr;  ///< under depot_lock_
   /// Release by new_slab; pairs with every acquire load of whoever follows a number or walks the lines.
   real_memory::atomic<std::uint32_t> slabs_{0};
   /// As slabs_: release by new_slab pairs with line_of.

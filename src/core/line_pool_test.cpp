@@ -130,7 +130,23 @@ TEST(line_pool, carves_each_slab_once_although_several_threads_do) {
     }
   }
   // Each thread may have made a slab that another one did as well, and keeps less than a group.
-  EXPECT_LT(highest, (given.size() * (each + line_pool::group) / (15 * line_pool::group) + given.size() + 1) * 1024);
+  EXPECT_LT(highest, (given.size() * (each + line_pool::group) / line_pool::lines_per_slab + given.size() + 1) * 1024);
+}
+
+TEST(line_pool, uses_every_line_of_a_slab_and_every_slab_of_a_block) {
+  constexpr std::size_t blocks = 3;
+  constexpr std::size_t slabs = blocks * line_pool::block_bytes / line_pool::slab_bytes;
+  line_pool pool{nullptr};
+  line_cache cache;
+  std::set<std::uintptr_t> begins;
+  for (std::size_t n = 0; n < slabs * line_pool::lines_per_slab; ++n) {
+    void* const line = pool.allocate(cache);
+    EXPECT_LT(line_pool::number_of(line), slabs * (line_pool::lines_per_slab + 1));
+    begins.insert(reinterpret_cast<std::uintptr_t>(line) / line_pool::slab_bytes);
+  }
+  EXPECT_EQ(begins.size(), slabs);
+  const auto next_to_one = std::count_if(begins.begin(), begins.end(), [&](std::uintptr_t each) { return begins.contains(each + 1); });
+  EXPECT_GE(static_cast<std::size_t>(next_to_one), slabs - blocks);
 }
 
 TEST(line_pool, visits_each_line_of_each_slab_once) {

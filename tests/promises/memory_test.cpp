@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 
 class without_memory : public test::on_workers {};
 
-constexpr unsigned many = 5'000;  // more than is kept ready
+constexpr unsigned many = 20'000;  // more than lie ready in a block
 
 /// Memory for so many events is free afterwards, and none for color queues.
 void warm_up_events(runtime& rt) {
@@ -58,7 +58,7 @@ TEST_P(without_memory, a_post_to_a_new_color_ends_the_program_and_names_color_an
     const test::no_memory none;
     for (unsigned n = 0; n < many; ++n) rt.post(color{5'000'000 + n}, [] {});
   };
-  EXPECT_DEATH(post_to_new_colors(), "tartan: out of memory for the queue of color 500[0-9]+, posted to at .*memory_test.cpp:[0-9]+");
+  EXPECT_DEATH(post_to_new_colors(), "tartan: out of memory for the queue of color 50[0-9]+, posted to at .*memory_test.cpp:[0-9]+");
   const auto post_batch = [&rt] {
     event_batch batch{rt};
     for (unsigned n = 0; n < many; ++n) batch.add(color::unordered, [] {});

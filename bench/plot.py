@@ -43,6 +43,14 @@ def color_of(question, label):
     return PAPERS_COLOR if "@" in name else COLORS.get(name.split("_")[0], OTHER_COLOR)
 
 
+def shown(value, beside=0):
+    """As in the tables, but thousands and millions are not written out, from 10 000 on, or beside such a one."""
+    for power, word in ((1e6, "M"), (1e3, "k")):
+        if value >= power and max(value, beside) >= 1e4:
+            return f"{value / power:.3g} {word}"
+    return table.number(value)
+
+
 class scale:
     """From values to px right of the axis. Bars begin at 0, on a logarithmic scale at the last tick below all values."""
 
@@ -59,18 +67,36 @@ class scale:
         power = 10.0 ** math.floor(math.log10(value))
         return next(step * power for step in (5, 2, 1) if step * power <= value)
 
+    @staticmethod
+    def step_above(step):
+        """The next one."""
+        return step * (2.5 if f"{step:e}"[0] == "2" else 2)
+
     def at(self, value):
         if not self.logarithmic:
             return PLOT * value / self.most
         return PLOT * math.log(max(value, self.first) / self.first) / math.log(self.most / self.first)
 
+    def said_at(self, tick):
+        return shown(tick, self.most)
+
+    def fits(self, ticks):
+        """Whether there is room between what is written at them."""
+        halves = [width_of(self.said_at(tick), FONT - 1) / 2 for tick in ticks]
+        return all(self.at(ticks[n]) - self.at(ticks[n - 1]) >= halves[n - 1] + halves[n] + CHARACTER for n in range(1, len(ticks)))
+
     def ticks(self):
         if self.logarithmic:
             exponents = range(math.floor(math.log10(self.first)), math.floor(math.log10(self.most)) + 1)
-            steps = (1, 2, 5) if len(exponents) < 4 else (1,)
-            return [tick for n in exponents for step in steps if self.first <= (tick := step * 10.0 ** n) <= self.most]
+            for steps, every in (((1, 2, 5), 1), *(((1,), n) for n in range(1, len(exponents)))):
+                ticks = [tick for n in exponents[::every] for step in steps if self.first <= (tick := step * 10.0 ** n) <= self.most]
+                if self.fits(ticks) and (len(exponents) < 4 or steps == (1,)):
+                    break
+            return ticks
         step = self.step_below(self.most / 4)
-        return [step * n for n in range(int(self.most / step + 1e-9) + 1)]
+        while not self.fits(ticks := [step * n for n in range(int(self.most / step + 1e-9) + 1)]):
+            step = self.step_above(step)
+        return ticks
 
 
 class canvas:
@@ -113,7 +139,7 @@ def said_at(found, question, row, figure):
     """What stands beside the bar: the median, and how many times as good as the floor."""
     name, _, more_is_better, *other = figure
     ratio = found.ratio(row, (row[0], question.floor[0], 1), other[0] if other else name, more_is_better)
-    return table.number(found.median(row, name)) + (f"  ({table.number(ratio)} {question.floor[1]})" if ratio is not None else "")
+    return shown(found.median(row, name)) + (f"  ({table.number(ratio)} {question.floor[1]})" if ratio is not None else "")
 
 
 def draw_row(on, found, question, row, figure, by):
@@ -145,7 +171,7 @@ def draw_figure(on, found, question, figure):
     on.paragraph(f"{heading}: {'more' if more_is_better else 'less'} is better{', logarithmic' if by.logarithmic else ''}", "group", FONT)
     on.y += 6
     for tick in by.ticks():
-        on.text(on.labels_width + by.at(tick), table.number(tick), "small", "middle")
+        on.text(on.labels_width + by.at(tick), by.said_at(tick), "small", "middle")
     on.y += 6
     top, below = on.y, len(on.elements)
     for workers in sorted({row[2] for row in rows}):

@@ -4,6 +4,9 @@ import statistics
 
 import plan
 
+LOST = 0.98  # times as good as a rival: from here on it is no loss
+NEAR_TIE = 0.95  # from here on it is one that is only counted
+
 
 def number(value):
     if value is None:
@@ -78,17 +81,42 @@ def said_of(row, heading, times, other):
 
 
 def losses(found):
-    """Sentences: which rival is better than Tartan, by more than 2 %, with the same number of workers; the floor is no rival, the papers' schedulers are."""
-    said = []
+    """(row, heading, times, rival) wherever a rival is better than Tartan, by more than 2 %, with the same number of workers; the floor is no
+    rival, the papers' schedulers are."""
+    lost = []
     for question in plan.QUESTIONS:
         rivals = [row for row in found.rows(question) if (not row[1].startswith("tartan_") or "@" in row[1]) and row[1] != question.floor[0]]
         for figure, heading, more_is_better, *other in question.figures:
             for row in found.rows(question):
                 for rival in rivals if row[1].startswith("tartan_") and not set("+@") & set(row[1]) else ():
                     times = found.ratio(row, rival, other[0] if other else figure, more_is_better) if rival[2] == row[2] else None
-                    if times is not None and times < 0.98:
-                        said.append(said_of(row, heading, times, rival[1]))
-    return said
+                    if times is not None and times < LOST:
+                        lost.append((row, heading, times, rival[1]))
+    return lost
+
+
+def lines_of_losses(found):
+    """Rows of text; the first is the head. By question, in each the worst first; all rivals of a row and figure in one cell. Without near ties."""
+    lost = [each for each in losses(found) if each[2] < NEAR_TIE]
+    lines = []
+    for key in dict.fromkeys(row[0] for row, *_ in lost):
+        cells = {}
+        for row, heading, times, rival in lost:
+            if row[0] == key:
+                cells.setdefault((heading, row), []).append((times, rival))
+        for (heading, row), rivals in sorted(cells.items(), key=lambda each: min(each[1])):
+            names = [f"{number(times)} {'@' + rival.split('@')[1] if '@' in rival else rival}" for times, rival in sorted(rivals)]
+            lines.append([key.upper(), heading, row[1], str(row[2]), ", ".join(names)])
+    return [["question", "figure", "ours", "workers", "times as good as"]] + lines
+
+
+def near_ties(found):
+    """A sentence; empty if there are none."""
+    counts = {}
+    for row, _, times, _ in losses(found):
+        counts[row[0]] = counts.get(row[0], 0) + (times >= NEAR_TIE)
+    said = ", ".join(f"{key.upper()} {count}" for key, count in counts.items() if count)
+    return f"Near ties, {NEAR_TIE} to {LOST} times as good: {said}." if said else ""
 
 
 def aims(found):
@@ -124,9 +152,10 @@ def plain_text(lines):
                      for line in lines)
 
 
-def markdown(lines):
+def markdown(lines, words=(0,)):
+    """`words`: the columns that begin at the left."""
     text = ["| " + " | ".join(line) + " |" for line in lines]
-    text.insert(1, "|---" + "|--:" * (len(lines[0]) - 1) + "|")
+    text.insert(1, "".join("|---" if n in words else "|--:" for n in range(len(lines[0]))) + "|")
     return "\n".join(text)
 
 

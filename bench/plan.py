@@ -30,10 +30,15 @@ class question:
     aim: float = 0  # so much of the floor, at least, on one worker, by the first figure
     order: tuple = ()  # of its contenders; those that are not named come last
     single: tuple = ()  # contenders that know no more than one worker
+    most: dict = dataclasses.field(default_factory=dict)  # contender: with more workers its program is no longer what is asked
     binds: bool = True  # whether its programs by Tartan can bind their workers
 
     def scale_of(self, contender, variant):
         return self.scale.get(f"{contender}+{variant}", self.scale.get(contender, self.scale.get("", 1)))
+
+    def asks(self, label, workers):
+        """Whether a row of this name, with or without a variant, answers it with so many workers."""
+        return workers <= self.most.get(label.split("+")[0], workers)
 
 
 STEALS = (("steals", "steals"),)
@@ -78,7 +83,8 @@ QUESTIONS = [
              {"tartan_strand": (("no_steal", (0,)), ("told", (0,))), "tartan_value": (("no_steal", (0,)),)}),
     question("w10", "w10_table_2", "W10: 16 colors, and one worker that starts with none", (("tasks_per_s", "tasks/s", True),),
              (("ns_per_task", "ns per task"),) + CHAINS_END + OWN, {FLOOR: 4, "tbb_node": 1.5, "tartan_strand": 2.5, "tartan_value": 2.5},
-             {"tartan_strand": (("no_steal", (0, 4)),), "tartan_value": (("no_steal", (0, 4)),)}, "tasks", workers=(1, 0, 4)),
+             {"tartan_strand": (("no_steal", (0, 4)),), "tartan_value": (("no_steal", (0, 4)),)}, "tasks", workers=(1, 0, 4),
+             most={"tartan_value": 2}),  # a new color begins where it is posted: on one worker, so all others would start with none
     question("w11", "w11_timers", "W11: many pending timers (as many as the column says)",
              (("ns_per_set", "ns per set", False), ("ns_per_cancel", "ns per cancel", False), ("cpu_ns_per_fire", "CPU ns per fire", False),
               ("late_us_p99", "late by, p99, us", False)),
@@ -113,8 +119,9 @@ PAPERS = {"serial": (1,), "shared_queue": (1, 0), "per_worker:no-stealing,no-fre
           "color_queues:locality": (0,), "color_queues": (0,)}
 PAPERS_ANSWER = ("w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w11")
 PAPERS_PROGRAM = "tartan_strand"
-# With descriptors: by epoll and by select(), which knows no more than 1024.
+# With descriptors: by epoll and by select(), which knows no more than 1024. The web server is what the papers measure: with and without stealing.
 PAPERS_OF_IO = {f"{name}{how}": (1, 0) for name in ("shared_queue", "per_worker") for how in ("", ":select")}
+PAPERS_OF_WEB = PAPERS_OF_IO | {name: (1, 0) for name in ("per_worker:no-stealing", "color_queues:no-stealing", "color_queues")}
 PAPERS_ANSWER_IO = {"io_pair_64": "tartan_callback", "io_tcp_64": "tartan_callback", "h1": "tartan_web"}
 
 
@@ -185,6 +192,11 @@ def papers_program(asked):
     return PAPERS_PROGRAM if asked.key in PAPERS_ANSWER else PAPERS_ANSWER_IO.get(asked.key, "")
 
 
+def papers_of(asked):
+    """The papers' schedulers that it is run with, and on how many workers."""
+    return PAPERS if asked.key in PAPERS_ANSWER else PAPERS_OF_WEB if asked.key == "h1" else PAPERS_OF_IO
+
+
 def numbers_of(on, wanted):
     """The numbers of workers of a row that is run on these (0: all), or on those that are wanted instead: of a row that is not run on one
     worker, all above 1; of one that knows no other number, 1."""
@@ -203,9 +215,9 @@ def contenders_of(asked, programs, full=False, wanted=()):
     for name in names:
         workers = (1,) if name in SINGLE or name in asked.single else asked.workers
         for variant, on in (("", workers), *asked.variants.get(name, ())):
-            rows += [contender(asked, name, variant, n) for n in numbers_of(on, wanted)]
+            rows += [contender(asked, name, variant, n) for n in numbers_of(on, wanted) if asked.asks(name, n)]
         if full and name == papers_program(asked):
-            for scheduler, on in (PAPERS if asked.key in PAPERS_ANSWER else PAPERS_OF_IO).items():
+            for scheduler, on in papers_of(asked).items():
                 numbers = numbers_of(on + (4,) * (asked.key == "w10" and scheduler != "serial"), wanted)
                 rows += [contender(asked, name, "", n, scheduler) for n in numbers]
     return rows

@@ -27,7 +27,7 @@ class results:
             self.by_row.setdefault((run["question"], run["contender"], run["workers"]), {})[run["round"]] = run
 
     def rows(self, question):
-        found = [key for key in self.by_row if key[0] == question.key]
+        found = [key for key in self.by_row if key[0] == question.key and question.asks(key[1], key[2])]
         order = list(question.order or plan.ORDER)
         return sorted(found, key=lambda key: (order.index(key[1].split("+")[0]) if key[1].split("+")[0] in order else len(order), key[1], key[2]))
 

@@ -102,3 +102,29 @@ def lines_of(found):
     rows.append(at_most("W11: ns to set and cancel a timer (libasync's with 1000 pending)", 85,
                         *each(lambda own: sum_of(own.median("w11", "ns_per_set", 1), own.median("w11", "ns_per_cancel", 1)))))
     return [["question", "to be reached", "by strand", "by value"]] + [row for row in rows if any(row[2:])]
+
+
+NAMES = {"tokio_task": "tokio", "go_goroutine": "Go", "mutex_pool": "a pool with one mutex", "tbb_node": "oneTBB", "caf_actor": "CAF", "asio_strand": "Asio",
+         "asio_context": "Asio"}
+
+
+def times_of(ours, key, workers):
+    """A cell: ns, and how many times as fast as whom; None if the run lacks one of them."""
+    asio, best = ours.cost_of(key, "ns_per_event", workers, plan.BASE), ours.cost_of_best(key, "ns_per_event", workers)
+    if asio is None or best is None:
+        return None
+    return [f"{ours.median(key, 'ns_per_event', workers):.0f} ns", f"{1 / asio:.2g}", f"{1 / best[0]:.2g} ({NAMES[best[1]]})"]
+
+
+def headline(found, rounds, cores):
+    """What README.md says: a sentence, and rows of text; None if the run lacks something of it."""
+    ours = measured(found, "tartan_strand")
+    lines = [["", "workers", "by strand", "times as fast as an Asio strand", "as the best other that has colors or the like"]]
+    for key, what in (("w1", "an event that posts its successor"), ("w3", "a hop between two colors")):
+        for workers in dict.fromkeys((1, ours.workers)):
+            cells = times_of(ours, key, workers)
+            if cells is None or not any(rival in row for row in found.by_row for rival in plan.RIVALS):
+                return None
+            lines.append([what, str(workers), *cells])
+    return (f"Medians of {rounds} interleaved rounds on a shared machine with {cores} cores, all in the same run. The ratios say more than the times. "
+            "[docs/benchmarks.md](docs/benchmarks.md) has every row, those that we lose included."), lines

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import pathlib
+import statistics
 
 import passage
 import plan
@@ -13,6 +14,7 @@ DOCUMENT = ROOT / "docs" / "papers.md"
 SIMULATED = ROOT / "simulation" / "results.json"
 MARKS = ("<!-- papers {}: begin (written by bench/run --docs) -->", "<!-- papers {}: end -->")
 CYCLES_PER_NS = 2.33  # Mely, V.A
+AGREE = 6 / 7  # of all rounds: so many on one side of 1 are a gain, or a loss
 MELY = ("mely_8", 8)  # the machine of its tables in simulation/machines.py, and its cores
 
 
@@ -37,10 +39,13 @@ class column:
     unit: str = ""  # how it is shown: "", "share", or "cycles", which the paper prints and we have in ns
     workers: int = 0  # 0: all, or one if the scheduler has no more
     papers: bool = True
+    by_serial: bool = False  # whether one more cell says how many times as good as serial
+    more_is_better: bool = True
 
 
 OTHERS = (row("", "@shared_queue"), row("", "@serial"), row("", ""), row("", "+told"), row("", "+no_steal"))
-SPEED = column("KEvents/s", "kilo_events_per_s")
+SERIAL = "@serial"
+SPEED = column("KEvents/s", "kilo_events_per_s", by_serial=True)
 MISSES = column("misses per event", "misses")
 
 # question: (paper, columns, rows)
@@ -51,6 +56,9 @@ TABLES = {
             row("Mely", "@color_queues:no-stealing", (1265, 0.0089)), row("Mely - base WS", "@color_queues:base", (1195, 0.0142, 2261, 445)),
             row("Mely - time-aware WS", "@color_queues:time-left", (2042, None, None, 49987)), row("", "@color_queues:penalty"),
             row("", "@color_queues:locality"), row("", "@color_queues"), *OTHERS)),
+    "w7": ("Mely", (column("ns per color", "ns_per_color", papers=False, by_serial=True, more_is_better=False),),
+           (row("Libasync-smp", "@per_worker:no-stealing"), row("Libasync-smp - WS", "@per_worker"), row("Mely", "@color_queues:no-stealing"),
+            row("", "@color_queues:base"), row("Mely - WS", "@color_queues"), *OTHERS)),
     "w8": ("Mely", (SPEED, MISSES),
            (row("Libasync-smp", "@per_worker:no-stealing", (1103, 29)), row("Libasync-smp - WS", "@per_worker", (190, 167_000)),
             row("", "@color_queues:no-stealing"), row("Mely - base WS", "@color_queues:base", (1386, 42_000)),
@@ -61,20 +69,25 @@ TABLES = {
             row("", "@color_queues:no-stealing"), row("Mely - base WS", "@color_queues:base", (1426, 12)),
             row("Mely - locality-aware WS", "@color_queues:locality", (1869, 2)), row("", "@color_queues:time-left"),
             row("", "@color_queues:penalty"), row("", "@color_queues"), *OTHERS)),
-    "w10": ("libasync-smp", (column("tasks/s, 4 workers", "tasks_per_s", workers=4), column("2 workers", "tasks_per_s", workers=2, papers=False),
-                             column("1 worker", "tasks_per_s", workers=1, papers=False)),
+    "w10": ("libasync-smp", (column("tasks/s, 4 workers", "tasks_per_s", workers=4, by_serial=True),
+                             column("2 workers", "tasks_per_s", workers=2, papers=False, by_serial=True),
+                             column("1 worker", "tasks_per_s", workers=1, papers=False, by_serial=True)),
             (row("Base", "@shared_queue", (61_420,)), row("+ Per-thread Queues", "@per_worker:no-stealing,no-freelists", (240_618,)),
              row("+ Per-thread Task Object Freelists", "@per_worker:no-stealing", (293_997,)), row("+ Work Stealing", "@per_worker", (384_765,)),
              row("", "@color_queues:no-stealing"), row("", "@color_queues:base"), row("", "@color_queues"), row("", "@serial"), row("", ""),
              row("", "+no_steal"))),
 }
 
-# question: (what is gained, the row that has it, the row that has not). Ratios by round; the paper's of its first column.
+# question: (what is gained, the row that has it, the row that has not[, what the paper says, from and to]). Ratios by round; the paper's, if it
+# is not said here, of its first column.
 DEFAULT_GAINS = (("the default's stealing", "", "+no_steal"), ("what the default is told", "+told", ""))
 GAINS = {
     "w4": (("libasync-smp's stealing", "@per_worker", "@per_worker:no-stealing"), ("Mely's base stealing", "@color_queues:base", "@color_queues:no-stealing"),
            ("time-left, over base", "@color_queues:time-left", "@color_queues:base"),
            ("time-left, over none", "@color_queues:time-left", "@color_queues:no-stealing"), *DEFAULT_GAINS),
+    "w7": (("Mely's queues, over libasync-smp's, without stealing", "@color_queues:no-stealing", "@per_worker:no-stealing", (0.8, 0.93)),
+           ("libasync-smp's stealing", "@per_worker", "@per_worker:no-stealing"),
+           ("Mely's stealing, all heuristics", "@color_queues", "@color_queues:no-stealing"), DEFAULT_GAINS[0]),
     "w8": (("libasync-smp's stealing", "@per_worker", "@per_worker:no-stealing"), ("Mely's base stealing", "@color_queues:base", "@color_queues:no-stealing"),
            ("penalty, over base", "@color_queues:penalty", "@color_queues:base"),
            ("penalty, over time-left", "@color_queues:penalty", "@color_queues:time-left"), *DEFAULT_GAINS),
@@ -84,6 +97,42 @@ GAINS = {
             ("free lists", "@per_worker:no-stealing", "@per_worker:no-stealing,no-freelists"), ("stealing", "@per_worker", "@per_worker:no-stealing"),
             DEFAULT_GAINS[0]),
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class server:
+    """A figure that a paper prints of a server. `of`, `over`: rows of H1 whose ratio is ours, if a record has them."""
+    paper: str
+    what: str
+    theirs: str
+    why: str  # it is not measured here as there
+    of: str = ""
+    over: str = ""
+
+
+LOAD, CPUS, FILES = "another load", "shared cores", "no file server"  # as the page explains them
+SERVERS = (
+    server("Mely, V.C, figure 7", "web server: Mely with all heuristics, over libasync-smp without stealing", "up to +25 %", LOAD, "@color_queues",
+           "@per_worker:no-stealing"),
+    server("Mely, V.C, figure 7", "the same, over libasync-smp with stealing", "up to +73 %", LOAD, "@color_queues", "@per_worker"),
+    server("Mely, II.C, figures 4 and 7", "web server: libasync-smp's stealing", "up to -33 %", LOAD, "@per_worker", "@per_worker:no-stealing"),
+    server("Mely, V.C", "web server: Mely without stealing, over libasync-smp without", "-7 to -20 %",
+           LOAD + "; the cause that they name: [W7](#mely-vc-many-short-lived-colors-w7)", "@color_queues:no-stealing", "@per_worker:no-stealing"),
+    server("Mely, table I, V.C", "web server: cycles of a steal, and of what it brings", "libasync-smp: 197 K, 20 K; Mely: 6 K, 23 K",
+           LOAD + "; of short events: [W4](#mely-tables-iii-and-iv-an-unbalanced-load-w4)"),
+    server("Mely, II.C, V.C", "web server: misses of the second cache", "libasync-smp's stealing: up to +146 %; locality and penalty: -24 %",
+           "no hardware counters"),
+    server("Mely, V.C, figures 3 and 8", "file server: libasync-smp's stealing", "+35 %; Mely's with all heuristics: the same", FILES),
+    server("Mely, table I", "file server: cycles of a steal, and of what it brings", "libasync-smp: 4.8 K, 1200 K", FILES),
+    server("libasync-smp, figure 7", "web server on 2 and 4 CPUs, over one; on one, and libasync's", "1.28, 1.5; 30.4 MB/s, 35.4 MB/s", CPUS),
+    server("libasync-smp, figure 8", "Flash on 4 CPUs, over one", "1.68, and somewhat faster than libasync-smp's; Apache is slower", "neither is here"),
+    server("libasync-smp, figure 10", "file server on 1, 2, 3, 4 CPUs, over libasync's on one", "0.96, 1.66, 2.20, 2.5", FILES),
+    server("thesis, figure 5-2", "web server on 2 and 4 CPUs, over one; on one, and libasync's; N copies on 4", "1.36, 1.54; 22.8 MB/s, 24.8 MB/s; 2.50", CPUS),
+    server("thesis, figure 5-3", "Flash on 4 CPUs, over one", "1.73; it and Apache are faster than libasync-mp's", "neither is here"),
+    server("thesis, figure 5-5; Event-driven Programming for Robust Software, figure 1", "file server on 1, 2, 3, 4 CPUs, over libasync's on one",
+           "0.95, 1.62, 2.18, 2.55", FILES),
+)
+WEB = ("h1", "tartan_web", "cpu_ns_per_request")
 
 
 def shown(value, unit=""):
@@ -111,6 +160,16 @@ def median_of(found, key, column):
     return shown(found.median(key, column.figure), column.unit) + ends
 
 
+def key_of(question, ours, workers):
+    return question, plan.PAPERS_PROGRAM + ours, 1 if ours == SERIAL else workers
+
+
+def by_serial(found, key, column):
+    """How many times as good as one queue without a lock on one worker; empty without either row."""
+    times = found.ratio(key, key_of(key[0], SERIAL, 1), column.figure, column.more_is_better) if key in found.by_row else None
+    return "" if times is None else f"{times:.3g}"
+
+
 def misses_of(simulated, question, scheduler):
     each = simulated.get((MELY[0], question, scheduler, MELY[1]))
     return shown(each["misses"] / each["checked"]) if each else ""
@@ -118,16 +177,15 @@ def misses_of(simulated, question, scheduler):
 
 def cells_of(found, simulated, question, row, all_workers):
     """Cells of one row; None if the record has no such row."""
-    contender = plan.PAPERS_PROGRAM + row.ours
     _, columns, _ = TABLES[question]
     cells, any_ours = [], False
     for place, each in enumerate(columns):
-        workers = each.workers or (1 if row.ours == "@serial" else all_workers)
-        key = (question, contender, workers)
+        key = (question, plan.PAPERS_PROGRAM + row.ours, each.workers) if each.workers else key_of(question, row.ours, all_workers)
         any_ours = any_ours or key in found.by_row
         if each.papers:
             cells.append(of_paper(row.paper[place] if place < len(row.paper) else None, each.unit))
         cells.append(misses_of(simulated, question, row.simulated()) if each is MISSES else median_of(found, key, each))
+        cells += [by_serial(found, key, each)] * each.by_serial
     return cells if any_ours else None
 
 
@@ -137,6 +195,7 @@ def head_of(question):
     for each in columns:
         ours = "simulated, 8 cores" if each is MISSES else "here"
         cells += [f"{each.heading}: {paper}", ours] if each.papers else [each.heading]
+        cells += ["x serial"] * each.by_serial
     return cells
 
 
@@ -146,39 +205,53 @@ def lines_of(found, simulated, question, all_workers):
     for each in TABLES[question][2]:
         cells = cells_of(found, simulated, question, each, all_workers)
         if cells is not None:
-            lines.append([each.label, f"`{each.name()}`" + (", 1 worker" if each.ours == "@serial" else "")] + cells)
+            lines.append([each.label, f"`{each.name()}`" + (", 1 worker" if each.ours == SERIAL else "")] + cells)
     return table.markdown(lines)
 
 
 def fastest_of(found, question, workers):
-    """The papers' row of the highest median, with that many workers, or of serial."""
-    figure = TABLES[question][1][0].figure
-    keys = [(question, plan.PAPERS_PROGRAM + each.ours, 1 if each.ours == "@serial" else workers) for each in TABLES[question][2] if "@" in each.ours]
-    return max((key for key in keys if key in found.by_row), key=lambda key: found.median(key, figure), default=None)
+    """The papers' row of the best median, with that many workers, or of serial."""
+    first = TABLES[question][1][0]
+    keys = [key for each in TABLES[question][2] if "@" in each.ours and (key := key_of(question, each.ours, workers)) in found.by_row]
+    return (max if first.more_is_better else min)(keys, key=lambda key: found.median(key, first.figure), default=None)
 
 
 def gains_of(found, question, workers):
-    """Cells of the paper and of this record, by what is gained."""
+    """{what is gained: (the paper's ratio, from and to, or nothing; ours, by round)}."""
     paper = {each.ours: each.paper[0] for each in TABLES[question][2] if each.paper}
-    figure, gains = TABLES[question][1][0].figure, {}
-    for what, of, over in GAINS[question]:
-        row, base = ((question, plan.PAPERS_PROGRAM + name, workers) for name in (of, over))
-        if row in found.by_row and base in found.by_row:
-            gains[what] = (f"x {paper[of] / paper[over]:.3g}" if of in paper and over in paper else "", found.ratio(row, base, figure, True))
-    best, own = fastest_of(found, question, workers), (question, plan.PAPERS_PROGRAM, workers)
+    first, gains = TABLES[question][1][0], {}
+    for what, of, over, *said in GAINS[question]:
+        key, base = (key_of(question, name, workers) for name in (of, over))
+        theirs = said[0] if said else (paper[of] / paper[over],) * 2 if of in paper and over in paper else ()
+        gains[what] = (theirs, found.ratios(key, base, first.figure, first.more_is_better) if key in found.by_row else [])
+    best, own = fastest_of(found, question, workers), key_of(question, "", workers)
     if best and own in found.by_row:
-        gains[f"the default, over the papers' fastest here, `{best[1].split('@')[1]}`"] = ("", found.ratio(own, best, figure, True))
-    return {what: (theirs, f"x {ours:.3g}") for what, (theirs, ours) in gains.items()}
+        gains[f"the default, over the papers' fastest here, `{best[1].split('@')[1]}`"] = ((), found.ratios(own, best, first.figure, first.more_is_better))
+    return {what: each for what, each in gains.items() if each[1]}
+
+
+def same_way(theirs, ours):
+    """Whether both are gains, or losses: what nearly all rounds say."""
+    if not theirs:
+        return ""
+    wins, losses = (sum(ratio > 1 for ratio in ours), sum(ratio < 1 for ratio in ours))
+    if max(wins, losses) < AGREE * len(ours):
+        return "rounds differ"
+    return "yes" if all((ratio > 1) == (wins > losses) for ratio in theirs) else "**no**"
 
 
 def lines_of_gains(found, question, all_workers):
-    """The second table: ratios, which is what may be compared."""
+    """The second table: ratios, which is what may be compared, and whether theirs and ours go the same way."""
     numbers = (4, 2) if question == "w10" else (all_workers,)
     columns = [gains_of(found, question, workers) for workers in numbers]
-    lines = [["gain", TABLES[question][0]] + [f"here, {workers} workers" for workers in numbers]]
+    lines = [["gain", TABLES[question][0]] + [head for workers in numbers for head in (f"here, {workers} workers", "the same way")]]
     for what in dict.fromkeys(what for column in columns for what in column):
         theirs = next(column[what][0] for column in columns if what in column)
-        lines.append([what, theirs] + [column.get(what, ("", ""))[1] for column in columns])
+        cells = [f"x {' to '.join(dict.fromkeys(f'{ratio:.3g}' for ratio in theirs))}" if theirs else ""]
+        for column in columns:
+            ours = column[what][1] if what in column else []
+            cells += [f"x {statistics.median(ours):.3g}", same_way(theirs, ours)] if ours else ["", ""]
+        lines.append([what, *cells])
     return table.markdown(lines)
 
 
@@ -206,3 +279,21 @@ def write(record, name, page=DOCUMENT, simulation=SIMULATED):
     blocks |= {question: lines_of(found, simulated, question, cores) + "\n\n" + lines_of_gains(found, question, cores) for question in TABLES}
     for key, text in blocks.items():
         passage.replace(page, *(mark.format(key) for mark in MARKS), text)
+
+
+def lines_of_servers(found, all_workers):
+    question, program, figure = WEB
+    lines = [["paper", "what", "theirs", f"here, H1, {all_workers} workers", "why not as there"]]
+    for each in SERVERS:
+        of, over = ((question, program + name, all_workers) for name in (each.of, each.over))
+        ratio = found.ratio(of, over, figure, False) if each.of and of in found.by_row else None
+        lines.append([each.paper, each.what, each.theirs, "" if ratio is None else f"x {ratio:.3g}", each.why])
+    return table.markdown(lines, words=(0, 1, 2, 4))
+
+
+def write_servers(record, name, page=DOCUMENT):
+    """Of a record of sockets; nothing if the web server was not run."""
+    if not any(run["question"] == WEB[0] for run in record["runs"]):
+        return
+    text = lines_of_servers(table.results(record["runs"]), record["circumstances"]["cores"])
+    passage.replace(page, *(mark.format("servers") for mark in MARKS), f"Ours: {source_of(record, name)}\n\n{text}")

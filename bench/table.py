@@ -38,11 +38,15 @@ class results:
         values = self.values(row, figure)
         return statistics.median(values) if values else None
 
-    def ratio(self, row, base, figure, more_is_better):
-        """How many times as good as the base, by round: the median."""
+    def ratios(self, row, base, figure, more_is_better):
+        """How many times as good as the base, by round."""
         pairs = [(run[figure], self.by_row[base][n][figure]) for n, run in self.by_row[row].items()
                  if base in self.by_row and n in self.by_row[base] and figure in run and figure in self.by_row[base][n]]
-        ratios = [mine / other if more_is_better else other / mine for mine, other in pairs if mine > 0 and other > 0]
+        return [mine / other if more_is_better else other / mine for mine, other in pairs if mine > 0 and other > 0]
+
+    def ratio(self, row, base, figure, more_is_better):
+        """The median of these."""
+        ratios = self.ratios(row, base, figure, more_is_better)
         return statistics.median(ratios) if ratios else None
 
 

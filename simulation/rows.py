@@ -5,6 +5,7 @@ import pathlib
 import statistics
 
 import machines
+import papers
 
 ROOT = pathlib.Path(__file__).resolve().parent
 RECORDS = ROOT.parent / "bench" / "results"
@@ -38,8 +39,6 @@ LIBASYNC = {("w10", "shared_queue"): 61_420, ("w10", "per_worker:no-stealing,no-
 PAPERS = {"mely_8": ("Mely, tables III to VI, on 8 cores", MELY), "libasync_4": ("libasync-smp, table 2, on 4 processors", LIBASYNC)}
 LARGE = ("large_16", "large_64", "large_128")
 
-# What was measured on two cores, in bench/results. Here comes the newest record that has the papers' schedulers.
-MEASURED = ("2026-11-22-8d2a206.json",)
 # Measured rows of the default scheduler: how the benchmarks call them, and how the simulation does.
 VARIANTS = {"tartan_strand": "default", "tartan_strand+no_steal": "default:no-stealing", "tartan_strand+told": "default:told"}
 # What is simulated on a paper's machine besides the rows of its tables.
@@ -90,9 +89,15 @@ def small():
             for scheduler in ("default", "default:no-stealing", "per_worker", "color_queues:base", "color_queues")]
 
 
-def measured(file):
+def newest_record():
+    """Of those in bench/results that have the papers' schedulers: the last one by its date."""
+    records = [json.loads(file.read_text()) for file in RECORDS.glob("*.json") if not file.stem.endswith("-gate")]
+    return max((record for record in records if papers.is_in(record)), key=lambda record: record["circumstances"]["date"])
+
+
+def measured(record):
     """{(question, scheduler, workers): median} of Tartan's rows by strand, and where that was."""
-    record, found = json.loads((RECORDS / file).read_text()), {}
+    found = {}
     for run in record["runs"]:
         name, _, scheduler = run["contender"].partition("@")
         if name in VARIANTS and run["question"] in FIGURE:
@@ -114,19 +119,16 @@ def error(simulated, real):
     return "" if real is None else f"{100 * (simulated / real - 1):+.0f} %"
 
 
-def lines_here(found):
+def lines_here(found, record):
     """Rows that the results lack are left out, here and below."""
-    real = dict(measured(file) for file in MEASURED)
+    name, real = measured(record)
     for question in QUESTIONS:
-        columns = {name: rows for name, rows in real.items() if any(key[0] == question for key in rows)}
-        heads = "".join(f" measured, {name} | error |" for name in columns)
-        yield f"\n**{TITLE[question]}, 2 cores**\n\n| scheduler | workers | simulated |{heads}\n|---|---|---|" + "---|---|" * len(columns)
+        yield (f"\n**{TITLE[question]}, 2 cores**\n\n| scheduler | workers | simulated | measured, {name} | error |\n|---|---|---|---|---|")
         for wanted in here():
             key = (question, wanted.scheduler, wanted.workers)
             if wanted.question == question and ("here_2", *key) in found:
                 simulated = found[("here_2", *key)][FIGURE[question]]
-                cells = "".join(f" {text(rows.get(key))} | {error(simulated, rows.get(key))} |" for rows in columns.values())
-                yield f"| `{wanted.scheduler}` | {wanted.workers} | {text(simulated)} |{cells}"
+                yield (f"| `{wanted.scheduler}` | {wanted.workers} | {text(simulated)} | {text(real.get(key))} | {error(simulated, real.get(key))} |")
 
 
 def lines_of_papers(found):
@@ -147,8 +149,16 @@ def lines_of_large(found):
         heads = "".join(f" {machines.MACHINES[machine]['cores']} cores, simulated |" for machine in LARGE)
         yield f"\n**{TITLE[question]}: predicted**\n\n| scheduler |{heads}\n|---|" + "---|" * len(LARGE)
         for scheduler in ALL:
-            cells = "".join(f" {text(found[(machine, question, scheduler, machines.MACHINES[machine]['cores'])][FIGURE[question]])} |" for machine in LARGE)
-            yield f"| `{scheduler}` |{cells}"
+            keys = [(machine, question, scheduler, machines.MACHINES[machine]["cores"]) for machine in LARGE]
+            if any(key in found for key in keys):
+                yield f"| `{scheduler}` |" + "".join(f" {text(found[key][FIGURE[question]] if key in found else None)} |" for key in keys)
+
+
+def by_events(row):
+    """Steals, and the colors that they took, of 1000 events."""
+    if row["steals"] == 0:
+        return "no steals"
+    return f"{1000 * row['steals'] / row['checked']:.3g} steals of {1000 * row['stolen_colors'] / row['checked']:.3g} colors"
 
 
 def lines_of_losses(found):
@@ -160,11 +170,5 @@ def lines_of_losses(found):
         other, mine = each[FIGURE[question]], own[FIGURE[question]]
         times = mine / other if question == "w1" else other / mine
         if times > 1.02:
-            yield f"- `{machine}`, {TITLE[question]}, {workers} worker{'s' if workers > 1 else ''}: `{scheduler}` {text(other)}, the default {text(mine)}."
-
-
-def tables(results):
-    """{name: text}."""
-    found = {(each["machine"], each["question"], each["scheduler"], each["workers"]): each for each in results}
-    lines = {"here": lines_here(found), "papers": lines_of_papers(found), "large": lines_of_large(found), "losses": lines_of_losses(found)}
-    return {name: "\n".join(each).strip() for name, each in lines.items()}
+            yield (f"- `{machine}`, {TITLE[question]}, {workers} worker{'s' if workers > 1 else ''}: `{scheduler}` {text(other)}, the default {text(mine)}"
+                   f"{f'. In 1000 events {by_events(each)}; by the default {by_events(own)}' if each['steals'] + own['steals'] else ''}.")

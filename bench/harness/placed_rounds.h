@@ -53,6 +53,7 @@ class placed_rounds {
     to.add("rounds", static_cast<double>(count_));
     to.add("ns_per_a", ns / static_cast<double>(parts()));
     to.add("kilo_events_per_s", events / ns * 1e6);
+    to.add("placing_s", static_cast<double>(placing_ns_) / 1e9);
     add_own_figures(run_.lanes, to);
   }
 

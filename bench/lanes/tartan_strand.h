@@ -34,6 +34,9 @@ class tartan_strand : public tartan_runtime {
     for (int i = 0; i < 3; ++i) told(e, [&](auto&& f) { made.post(f); });
   }
 
+  /// Another one in place of an idle lane.
+  void renew(std::size_t lane) { strands_[lane] = tartan::strand{rt_}; }
+
   /// Where an idle lane's next event shall run.
   void place(std::size_t lane, unsigned worker) { place_strand(rt_, strands_[lane], worker); }
 

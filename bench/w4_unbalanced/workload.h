@@ -82,7 +82,8 @@ struct unbalanced_run {
                .stealing = !asked.is("no_steal"),
                .tells = asked.is("told"),
                .pin_first = true}},
-        for_ns{run_for_ns} {}
+        for_ns{run_for_ns},
+        fresh{asked.is("fresh")} {}
 
   void start_round() {
     place_all();
@@ -92,8 +93,15 @@ struct unbalanced_run {
     groups_left.left.store(groups, std::memory_order_relaxed);
     for (std::size_t i = 0; i < round_events; ++i) lanes.post(base_of(rounds) + i, spin_event<Lanes>{this, i});
   }
-  /// The placement is no part of what is measured: users do not have it, and the workers have nothing to do meanwhile.
+  /// The placement is no part of what is measured: users do not have it, and the workers have nothing to do meanwhile. Fresh lanes are where
+  /// they are made, which counts.
   void place_all() {
+    if constexpr (requires { lanes.renew(0); }) {
+      if (fresh && rounds != 0) {
+        for (std::size_t i = 0; i < round_events; ++i) lanes.renew(i);
+        return;
+      }
+    }
     if constexpr (requires { lanes.place(0, 0u); }) {
       const std::uint64_t before = now_ns();
       for (std::size_t i = 0; i < round_events; ++i) lanes.place(i, 0);
@@ -121,6 +129,7 @@ struct unbalanced_run {
   work_shares shares;
   Lanes<spin_event<Lanes>> lanes;
   std::uint64_t for_ns;
+  bool fresh;
   std::uint64_t started_ns = 0;
   std::uint64_t ended_ns = 0;
   std::uint64_t placing_ns = 0;

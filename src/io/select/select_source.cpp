@@ -57,7 +57,7 @@ struct select_source::visit {
   std::array<report, FD_SETSIZE> reports;
   std::size_t count = 0;
   // guarded by the lock
-  both_ways asked;       ///< what the call was asked for
+  both_ways asked{};     ///< what the call was asked for
   bool inside = false;   ///< it is in the call
   bool blocks = false;   ///< and its bell ends that
   bool rung = false;
@@ -116,7 +116,7 @@ void select_source::add(int descriptor, std::size_t way) noexcept {
   FD_SET(descriptor, &wanted_[way]);
   if (blocked_ == 0) return;
   for (const auto& each : visits_) {
-    if (!FD_ISSET(descriptor, &each->asked[way])) rouse(*each);
+    if (each->blocks && !FD_ISSET(descriptor, &each->asked[way])) rouse(*each);
   }
 }
 

@@ -94,8 +94,8 @@ int select_source::watch(int descriptor, std::uint64_t mark) noexcept {
   owner& of = owners_[static_cast<std::size_t>(descriptor)];
   if (FD_ISSET(descriptor, &watched_)) {
     // Eventfds and the like are of no type, and to fstat all of them are one file.
-    const bool is_told = (about.st_mode & S_IFMT) != 0;
-    if (is_told && of.device == about.st_dev && of.inode == about.st_ino) return -EEXIST;
+    const bool has_identity = (about.st_mode & S_IFMT) != 0;
+    if (has_identity && of.device == about.st_dev && of.inode == about.st_ino) return -EEXIST;
     // Somebody else has closed what had the number. A call that blocks has that still, and hears nothing of the new one.
     for (fd_set& each : wanted_) FD_CLR(descriptor, &each);  // what its owner wanted
     static_cast<void>(end_calls_with(descriptor));

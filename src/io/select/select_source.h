@@ -33,6 +33,11 @@ struct select_calls : bell_calls {
 /// that nobody takes is told once. See docs/design/paper-schedulers.md, 9.
 ///
 /// Several workers may be in the system call at once. One that blocks there has an eventfd, its bell, in its set.
+///
+/// Threads: any for watch, want, forget and call; else the worker that is named.
+/// Cost: one lock for all but call. With it held, watch, want, forget and set_aside may write to an eventfd for each worker that blocks, a system
+/// call each; a wait copies both sets at its beginning, and at its end reads the eventfds that rang and walks through the numbers up to the last
+/// one that is ready, 1024 at most.
 class select_source final : public readiness_source {
  public:
   /// Errors: std::system_error.
@@ -45,7 +50,8 @@ class select_source final : public readiness_source {
   [[nodiscard]] int watch(int descriptor, std::uint64_t mark) noexcept;
   /// One report is to come when this direction is ready; at once if it is.
   void want(int descriptor, flow way) noexcept;
-  /// When it returns, no system call has the descriptor any more: the kernel would keep open what is closed while it waits for it.
+  /// When it returns, no system call has the descriptor any more: the kernel would keep open what is closed while it waits for it. Sleeps on a
+  /// condition variable until those workers have left select() that are in it with the descriptor.
   void forget(int descriptor) noexcept;
 
   [[nodiscard]] ended_by wait(unsigned worker, std::uint64_t at_most_ns) noexcept override;

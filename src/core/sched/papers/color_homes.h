@@ -166,6 +166,8 @@ class color_homes : public mapped_homes<Memory, color_home<Memory, Task, Traits>
     offer(own);
   }
 
+  /// Nobody else asks for it.
+  [[nodiscard]] bool goes_by_price() const noexcept { return rules_.time_left; }
   /// The average of the last eight or so: Mely monitors it. price-comes-down: a steal counts as twice the price at most. A thief that loses
   /// its CPU on its way would else make the price so high that nothing is worth it, and then nobody steals and learns.
   void learn_price(std::uint64_t took_ns) noexcept {

@@ -27,7 +27,7 @@ namespace tartan::detail {
 /// - The stealing queue is without the color that runs and without one that is pinned, which no thief may take; and also with time-left two
 ///   colors must be queued at a victim, as in the base. Its three intervals end at 4 and at 16 prices of a steal: the paper tells no bounds.
 /// - The price of a steal is for a color queue, not for each event: here it costs the same however many there are. It is 2 us at first, then
-///   the mean of the last eight or so; no steal counts for more than twice the price.
+///   the mean of the last eight or so; no steal counts for more than twice the price. Without time-left nobody asks for it, nor times a steal.
 /// - Thieves lock only who offers something, a flag that they read without the lock; Mely's figure 2 locks each victim to see.
 /// - The distance is the level of the first shared cache, then the NUMA node, then the number; of workers that are not bound, as if they were.
 /// - A look at I/O ends a batch. The select callback, unordered events and a worker's 50 us of search before it sleeps: as in

@@ -39,6 +39,10 @@ class mapped_homes {
   /// Asked without the lock: thieves that lock their victims in vain keep them from their work.
   [[nodiscard]] bool may_be_worth_a_visit(unsigned victim) const noexcept { return homes_[victim].offers.load(std::memory_order_relaxed); }
 
+  /// Whether thieves go by what a steal costs: then each is timed, and learned from.
+  [[nodiscard]] static constexpr bool goes_by_price() noexcept { return false; }
+  static void learn_price(std::uint64_t /*took_ns*/) noexcept {}
+
  protected:
   /// Gives whose it is, with the lock held: nobody else gets it then.
   [[nodiscard]] Home& lock_owner_of(std::uint32_t number) noexcept {

@@ -150,7 +150,7 @@ class per_core_policy : public paper_policy<P> {
   }
 
   [[nodiscard]] bool steal_from(worker& w, unsigned victim) noexcept {
-    constexpr bool learns = requires(std::uint64_t ns) { homes_.learn_price(ns); };
+    const bool learns = homes_.goes_by_price();
     const bool timed = learns || thieves_ != nullptr;
     const std::uint64_t begin = timed ? real_now_ns() : 0;
     typename Homes::loot taken;
@@ -160,7 +160,7 @@ class per_core_policy : public paper_policy<P> {
     }
     homes_.put(w.index, taken);
     const std::uint64_t took_ns = timed ? real_now_ns() - begin : 0;
-    if constexpr (learns) homes_.learn_price(took_ns);
+    if (learns) homes_.learn_price(took_ns);
     if (thieves_ != nullptr) thieves_[w.index].brings(taken.which, taken.count, took_ns);
     w.steals.add();
     w.stolen_colors.add();

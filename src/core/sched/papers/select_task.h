@@ -41,12 +41,9 @@ class select_task {
     return true;
   }
 
-  /// Where it belongs to one queue of many workers: this one takes the blocking form. And whether it has rested since, or another one took it.
-  void blocks_with(const worker& w) noexcept {
-    by_ = w.index;
-    slept_ = w.sleeps.get();
-  }
-  [[nodiscard]] bool has_rested(const worker& w) const noexcept { return by_ != w.index || slept_ != w.sleeps.get(); }
+  /// Where it belongs to one queue of many workers, which knows who blocks: this one takes the blocking form. And whether it has rested since.
+  void blocks_with(const worker& w) noexcept { slept_ = w.sleeps.get(); }
+  [[nodiscard]] bool has_rested(const worker& w) const noexcept { return slept_ != w.sleeps.get(); }
   /// It is to be queued.
   void polls_again() noexcept { polling_.store(true, std::memory_order_relaxed); }
 
@@ -61,8 +58,8 @@ class select_task {
  private:
   task own_{};
   real_memory::atomic<bool> polling_{false};  ///< relaxed: read without the lock by who knows that all sleep
-  unsigned by_ = ~0u;        ///< who was to block last
-  std::uint64_t slept_ = 0;  ///< how often it had slept then
+  unsigned by_ = ~0u;        ///< whose queue it belonged to last, where each worker has one
+  std::uint64_t slept_ = 0;  ///< how often that one, or who took the blocking form, had slept then
 };
 
 }  // namespace tartan::detail

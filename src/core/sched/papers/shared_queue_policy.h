@@ -29,7 +29,8 @@ namespace tartan::detail {
 ///   (contract 8); a later one is one of the N, or one hot color would make every pick a walk.
 /// - An event of color::unordered is in nobody's way.
 /// - The select callback blocks only alone in the queue, and while color 0 runs nowhere, as in chapter 4. But then it holds no color, any post
-///   ends it, and it polls again after a rest and after 64 events of all workers together (select_task.h).
+///   ends it but one to a pinned color 0, which calls worker 0 alone, and it polls again after a rest and after 64 events of all workers
+///   together (select_task.h).
 /// - Who looks at timers the thesis does not tell: here who polls, and each worker that is about to sleep.
 /// The memory of the queue's entries is operator new's: the base that libasync-smp's table 2 starts from. Events themselves are pooled, as with
 /// all schedulers here. Idle workers sleep in poll() on a pipe each (futex_poller.h), but for the one that blocks for readiness.

@@ -164,11 +164,13 @@ class policy_with_a_point final : public detail::scheduler {
   color color_of(const detail::strand_state& s) const noexcept override { return real_->color_of(s); }
   void place(detail::strand_state& s, unsigned worker) noexcept override { real_->place(s, worker); }
   detail::work_seen sources(const detail::worker& w) noexcept override { return real_->sources(w); }
+  detail::work_seen watch_others(const detail::worker& w) noexcept override { return real_->watch_others(w); }
   void cover(detail::worker& w) noexcept override { real_->cover(w); }
   bool polls_at_rest(const detail::worker& w) const noexcept override { return real_->polls_at_rest(w); }
   bool any_left() noexcept override { return real_->any_left(); }
   std::size_t waiting(unsigned worker) const noexcept override { return real_->waiting(worker); }
   std::size_t drop_all() noexcept override { return real_->drop_all(); }
+  detail::scheduler_figures figures() const noexcept override { return real_->figures(); }
   void run(detail::worker& w) override { real_->run(w); }
 
  private:

@@ -32,27 +32,6 @@ enum class work_seen : std::uint8_t {
   found,
 };
 
-/// Requirements of a policy. `from` is the calling worker, null on a foreign thread.
-template <class P>
-concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, color where, event& e, strand_state& s,
-                                     std::span<addressed_event> many, unsigned n) {
-  { p.submit(where, e, from) } noexcept;        // any thread
-  { p.submit(s, e, from) } noexcept;            // any thread
-  { p.submit_many(many, from) } noexcept;       // any thread
-  { p.open_strand(from, true) } -> std::same_as<strand_state*>;  // true: it will be named, and its name forgotten at its end
-  { p.close_strand(s, from) } noexcept;         // any thread; what was posted before still runs
-  { c.color_of(s) } noexcept -> std::same_as<color>;
-  { p.place(s, n) } noexcept;                   // tests and benchmarks: where an idle strand's next event shall run
-  { p.turn(w) } -> std::same_as<bool>;          // runs some events, a bounded number; false: found none
-  { p.search(w) } -> std::same_as<bool>;        // nothing of its own: looks elsewhere for a bounded time; true: turn again
-  { p.cover(w) } noexcept;                      // the last searcher found work: is there more, for another worker?
-  { p.sources(w) } noexcept -> std::same_as<work_seen>;  // the look before sleeping, after a heavy barrier
-  { c.polls_at_rest(w) } noexcept -> std::same_as<bool>;  // found nothing: true: takes readiness in its sleep; false: nobody does but others
-  { c.waiting(n) } noexcept -> std::same_as<std::size_t>;  // runnable colors held by a worker, roughly
-  { p.any_left() } noexcept -> std::same_as<bool>;
-  { p.drop_all() } noexcept -> std::same_as<std::size_t>;  // no worker runs: destroys every event; gives how many
-};
-
 /// What the papers' evaluations print beside events per second. Times are sums over all threads.
 ///
 /// The papers' schedulers count them if somebody asks for them. The default always does, as its thieves see them: of locks, only thieves'
@@ -68,6 +47,31 @@ struct scheduler_figures {
   std::uint64_t stolen_events = 0;   ///< that have run
   std::uint64_t stolen_run_ns = 0;   ///< what they took
   std::uint64_t longest_queue = 0;   ///< events that waited in one queue, at most
+};
+
+/// Requirements of a policy. `from` is the calling worker, null on a foreign thread. None is optional: nobody would notice that an optional one
+/// is misspelled, and so never called.
+template <class P>
+concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, color where, event& e, strand_state& s,
+                                     std::span<addressed_event> many, unsigned n) {
+  { p.submit(where, e, from) } noexcept;        // any thread
+  { p.submit(s, e, from) } noexcept;            // any thread
+  { p.submit_many(many, from) } noexcept;       // any thread
+  { p.open_strand(from, true) } -> std::same_as<strand_state*>;  // true: it will be named, and its name forgotten at its end
+  { p.close_strand(s, from) } noexcept;         // any thread; what was posted before still runs
+  { c.color_of(s) } noexcept -> std::same_as<color>;
+  { p.place(s, n) } noexcept;                   // tests and benchmarks: where an idle strand's next event shall run
+  { p.turn(w) } -> std::same_as<bool>;          // runs some events, a bounded number; false: found none
+  { p.search(w) } -> std::same_as<bool>;        // nothing of its own: looks elsewhere for a bounded time; true: turn again
+  { p.leave(w) } noexcept -> std::same_as<void>;  // a run has ended for this worker: until the next one it runs nothing
+  { p.cover(w) } noexcept;                      // the last searcher found work: is there more, for another worker?
+  { p.sources(w) } noexcept -> std::same_as<work_seen>;  // the look before sleeping, after a heavy barrier
+  { p.watch_others(w) } noexcept -> std::same_as<work_seen>;  // a watcher's look, asleep, when its time is up; found: it gets up, and searches
+  { c.polls_at_rest(w) } noexcept -> std::same_as<bool>;  // found nothing: true: takes readiness in its sleep; false: nobody does but others
+  { c.waiting(n) } noexcept -> std::same_as<std::size_t>;  // runnable colors held by a worker, roughly
+  { p.any_left() } noexcept -> std::same_as<bool>;
+  { p.drop_all() } noexcept -> std::same_as<std::size_t>;  // no worker runs: destroys every event; gives how many
+  { c.figures() } noexcept -> std::same_as<scheduler_figures>;  // no worker runs
 };
 
 /// A policy as the rest of the runtime sees it, chosen when the runtime is made.
@@ -86,8 +90,7 @@ class scheduler {
   [[nodiscard]] virtual color color_of(const strand_state& s) const noexcept = 0;
   virtual void place(strand_state& s, unsigned worker_index) noexcept = 0;
   [[nodiscard]] virtual work_seen sources(const worker& w) noexcept = 0;
-  /// A watcher's look, asleep. found: it gets up, and searches. A policy that has none always lets it.
-  [[nodiscard]] virtual work_seen watch_others(const worker& /*w*/) noexcept { return work_seen::found; }
+  [[nodiscard]] virtual work_seen watch_others(const worker& w) noexcept = 0;
   virtual void cover(worker& w) noexcept = 0;
   /// For a worker that rests in a pause; within a run its loop asks the policy itself.
   [[nodiscard]] virtual bool polls_at_rest(const worker& w) const noexcept = 0;
@@ -96,7 +99,7 @@ class scheduler {
   [[nodiscard]] virtual std::size_t waiting(unsigned worker_index) const noexcept = 0;
   virtual std::size_t drop_all() noexcept = 0;
   /// Threads: no worker runs.
-  [[nodiscard]] virtual scheduler_figures figures() const noexcept { return {}; }
+  [[nodiscard]] virtual scheduler_figures figures() const noexcept = 0;
 
   /// A worker's loop; comes and goes counted as a searcher. Returns when the worker is to leave.
   virtual void run(worker& w) = 0;

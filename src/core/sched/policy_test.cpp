@@ -98,6 +98,23 @@ void disturb_sleepers(detail::lifecycle& life) {
   }
 }
 
+/// One that can be called by nobody: as if it were not there, or had another name.
+struct hides_leave : test::serial_policy {
+ private:
+  static void leave(const detail::worker& /*w*/) noexcept {}
+};
+struct hides_watch_others : test::serial_policy {
+ private:
+  static detail::work_seen watch_others(const detail::worker& /*w*/) noexcept { return detail::work_seen::none; }
+};
+struct hides_figures : test::serial_policy {
+ private:
+  static detail::scheduler_figures figures() noexcept { return {.counted = true}; }
+};
+static_assert(!detail::scheduling_policy<hides_leave>);
+static_assert(!detail::scheduling_policy<hides_watch_others>);
+static_assert(!detail::scheduling_policy<hides_figures>);
+
 class a_second_policy : public test::with_a_serial_policy {};
 
 TEST_P(a_second_policy, sees_the_origin_and_the_hints_of_every_event) {

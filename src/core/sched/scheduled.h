@@ -25,22 +25,13 @@ class scheduled final : public scheduler {
   color color_of(const strand_state& s) const noexcept override { return policy_.color_of(s); }
   void place(strand_state& s, unsigned worker_index) noexcept override { policy_.place(s, worker_index); }
   work_seen sources(const worker& w) noexcept override { return policy_.sources(w); }
-  work_seen watch_others(const worker& w) noexcept override {
-    if constexpr (requires { policy_.watch_others(w); }) {
-      return policy_.watch_others(w);
-    } else {
-      return scheduler::watch_others(w);
-    }
-  }
+  work_seen watch_others(const worker& w) noexcept override { return policy_.watch_others(w); }
   void cover(worker& w) noexcept override { policy_.cover(w); }
   bool polls_at_rest(const worker& w) const noexcept override { return policy_.polls_at_rest(w); }
   bool any_left() noexcept override { return policy_.any_left(); }
   std::size_t waiting(unsigned worker_index) const noexcept override { return policy_.waiting(worker_index); }
   std::size_t drop_all() noexcept override { return policy_.drop_all(); }
-  scheduler_figures figures() const noexcept override {
-    if constexpr (requires { policy_.figures(); }) return policy_.figures();
-    return {};
-  }
+  scheduler_figures figures() const noexcept override { return policy_.figures(); }
 
   void run(worker& w) override {
     lifecycle& life = rt_.life();
@@ -50,12 +41,10 @@ class scheduled final : public scheduler {
       if (!policy_.search(w) && !life.leaving(w)) life.rest(w, policy_.polls_at_rest(w));
     }
     life.begin_search(w);
-    if constexpr (has_leave) policy_.leave(w);
+    policy_.leave(w);
   }
 
  private:
-  static constexpr bool has_leave = requires(P& policy, const worker& w) { policy.leave(w); };
-
   runtime_state& rt_;
   P policy_;
 };

@@ -107,6 +107,9 @@ class serial_policy {
   [[nodiscard]] detail::work_seen sources(const detail::worker& w) noexcept {
     return w.index == 0 && waiting(0) != 0 ? detail::work_seen::found : detail::work_seen::none;
   }
+  static void leave(const detail::worker& /*w*/) noexcept {}
+  [[nodiscard]] static detail::work_seen watch_others(const detail::worker& /*w*/) noexcept { return detail::work_seen::found; }
+  [[nodiscard]] static detail::scheduler_figures figures() noexcept { return {}; }
   [[nodiscard]] bool polls_at_rest(const detail::worker& w) const noexcept { return w.index == poller; }
   [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept {
     const std::lock_guard hold{lock_};

@@ -54,6 +54,10 @@ class paper_policy {
   }
   void place(strand_state& s, unsigned worker_index) noexcept { self().move_class_of(color_of(s), worker_index); }
 
+  static void leave(const worker& /*w*/) noexcept {}
+  /// Who has left something behind gets up, and looks for itself.
+  [[nodiscard]] static work_seen watch_others(const worker& /*w*/) noexcept { return work_seen::found; }
+
  protected:
   explicit paper_policy(runtime_state& rt) : rt_{rt}, life_{rt.life()}, workers_{rt.workers()}, strands_{&rt} {}
   paper_policy(const paper_policy&) = delete;

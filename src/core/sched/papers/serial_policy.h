@@ -38,6 +38,7 @@ class serial_policy : public paper_policy<serial_policy> {
   [[nodiscard]] std::size_t waiting(unsigned /*worker_index*/) const noexcept { return size_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool any_left() noexcept { return waiting(0) != 0 || has_foreign(); }
   std::size_t drop_all() noexcept;
+  [[nodiscard]] static scheduler_figures figures() noexcept { return {}; }
 
  private:
   struct pending {

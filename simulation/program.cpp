@@ -2,8 +2,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 
 #include "bench/harness/annotation.h"
+#include "core/sched/papers/scheduler_choice.h"
 #include "simulation/handler.h"
 #include "simulation/queue_steps.h"
 #include "simulation/sequencer.h"
@@ -17,6 +19,17 @@ const constants* constants_now = nullptr;
 std::string name_of(const std::string& file) {
   const std::size_t begin = file.rfind('/') + 1;
   return file.substr(begin, file.rfind('.') - begin);
+}
+
+/// What the runtime calls it. Ends the program if there is none of that name: figures of another one would stand under it.
+const char* scheduler_of(const std::string& name) {
+  if (name == "default:no-stealing" || name == "default:told") return "default";
+  try {
+    static_cast<void>(tartan::detail::scheduler_choice::parse(name, "simulation"));
+  } catch (const std::invalid_argument& e) {
+    std::exit((std::fprintf(stderr, "%s; and here default:no-stealing and default:told\n", e.what()), 2));
+  }
+  return name.c_str();
 }
 
 /// The price of an access that hits: what the measured steps took, by the accesses that they make.
@@ -59,10 +72,9 @@ order::order(int argc, char** argv)
   if (setup.workers == 0 || setup.workers > on.at("cores")) {
     std::exit((std::fprintf(stderr, "%s: 1 to %u workers, one for each core\n", argv[0], static_cast<unsigned>(on.at("cores"))), 2));
   }
-  const bool is_default = scheduler.rfind("default", 0) == 0;
   setup.stealing = scheduler != "default:no-stealing";
   setup.tells = scheduler == "default:told" || bench::asks_for_costs(scheduler.c_str());
-  ::setenv("TARTAN_SCHEDULER", is_default ? "default" : argv[2], 1);
+  ::setenv("TARTAN_SCHEDULER", scheduler_of(scheduler), 1);
 }
 
 bench::request order::asked() const {

@@ -29,16 +29,12 @@ class strand_lanes {
   }
 
   void post(std::size_t lane, const Event& e) {
-    if constexpr (requires { e.told(); }) {
-      if (tells_) {
-        const runtime_scope posts;
-        const bench::annotation told = e.told();
-        strands_[lane].post(tartan::with_hints({.cost = std::chrono::nanoseconds{told.cost_ns}, .penalty = told.penalty}, timed{e}));
-        return;
-      }
-    }
     const runtime_scope posts;
-    strands_[lane].post(timed{e});
+    tartan::strand& to = strands_[lane];
+    if constexpr (requires { e.told(); }) {
+      if (tells_) return static_cast<void>(to.post(annotated(e)));
+    }
+    to.post(timed{e});
   }
   template <class F>
   void on_first_worker(F f) {
@@ -64,6 +60,11 @@ class strand_lanes {
       what();
     }
   };
+
+  static auto annotated(const Event& e) {
+    const bench::annotation told = e.told();
+    return tartan::with_hints({.cost = std::chrono::nanoseconds{told.cost_ns}, .penalty = told.penalty}, timed{e});
+  }
 
   static tartan::options options_for(const bench::lanes_setup& setup, virtual_poller& sleeps) {
     tartan::options with;

@@ -24,7 +24,8 @@ ALL = DEFAULT + PER_WORKER + COLOR_QUEUES
 QUESTIONS = ("w1", "w4", "w8", "w9", "w10")
 TELLING = ("w4", "w8", "w9")  # whose events can tell the default scheduler what they cost: "default:told"
 
-# On how many of two cores; what bench/plan.py has.
+# On how many of two cores: as in bench/plan.py, but for default:no-stealing, of which that has no row in W1, and with one worker one in W4 alone. Its
+# other rows stand beside nothing that was measured.
 HERE = {"default": (1, 2), "default:told": (2,), "default:no-stealing": (1, 2), "serial": (1,), "shared_queue": (1, 2),
         "per_worker:no-stealing,no-freelists": (2,), "per_worker:no-stealing": (1, 2), "per_worker": (2,), "color_queues:no-stealing": (1, 2),
         "color_queues:base": (2,), "color_queues:time-left": (2,), "color_queues:penalty": (2,), "color_queues:locality": (2,), "color_queues": (2,)}
@@ -120,7 +121,7 @@ def error(simulated, real):
 
 
 def lines_here(found, record):
-    """Rows that the results lack are left out, here and below."""
+    """Rows that the results lack are left out, here and below; the figures that a row of several lacks are left empty."""
     name, real = measured(record)
     for question in QUESTIONS:
         yield (f"\n**{TITLE[question]}, 2 cores**\n\n| scheduler | workers | simulated | measured, {name} | error |\n|---|---|---|---|---|")

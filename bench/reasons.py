@@ -57,7 +57,8 @@ def of_w2(run):
     rival, ns = run.best("w2", run.n)
     values = run.values("w2", rival, "ns_per_event", run.n)
     return (f"0.7 of the best, round by round: {rival}, {number(ns)} ns, which varies from {number(min(values))} to {number(max(values))}",
-            "59 % of the worker's time is the first touch of the event, whose line is the posting thread's; the color's line and the way back of the "
+            "most of the worker's time is the first touch of the event, whose line is the posting thread's ([profile](profiles.md)); the color's line and "
+            "the way back of the "
             f"event's memory are two more. The loop with a mutex takes {run.said('w2', plan.FLOOR, 'ns_per_event', 1)}")
 
 
@@ -72,8 +73,8 @@ def of_w3(run):
     return (f"by strand {number(0.3 * one_ns)} ns on one worker, 0.3 of {one}'s {number(one_ns)}, and {number(0.3 * all_ns)} on {run.n}, 0.3 of {all_}'s "
             f"{number(all_ns)}",
             f"the plain loop, which has no colors, takes {run.said('w3', plan.FLOOR, 'ns_per_event', 1)}. A hop is a post to an idle color, a run "
-            "([instructions of both](../tests/gate/instructions.json)), a turn, and going idle, without a read-modify-write. By value 57 % of the time is "
-            "in the table of colors, whose entry is made and removed at each hop, for the color is idle in between")
+            "([instructions of both](../tests/gate/instructions.json)), a turn, and going idle, without a read-modify-write. By value a third to half of "
+            "the time is in the table of colors ([profile](profiles.md)), whose entry is made and removed at each hop, for the color is idle in between")
 
 
 def of_w4(run):
@@ -86,11 +87,10 @@ def of_w4(run):
 
 def of_w5(run):
     floor = 72
-    spare = run.median("w5", "tartan_strand", "bytes_per_color", 1) - floor
+    rest = run.median("w5", "tartan_strand", "bytes_per_color", 1) - floor
     return ("64 bytes, handle included",
             f"a color's state is a cache line of its own, so that two workers never share one, and the handle has 8 bytes: {floor} is the floor. The other "
-            f"{number(spare)} could be spared: a slab of 64 KB holds 960 lines and not 1023, for it gives them in groups of 64, and to have it aligned costs "
-            "two pages of the allocator's")
+            f"{number(rest)} are the heads of slabs, and what a run touches besides")
 
 
 def of_w6(_):

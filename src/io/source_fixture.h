@@ -17,8 +17,12 @@
 
 namespace tartan::test {
 
-/// Counts the reports of each mark.
+/// Counts the reports of each mark. Lifetime: until the last report of the source.
 struct notebook final : detail::readiness_ledger {
+  template <class Source>
+  explicit notebook(Source& of) {
+    of.report_to(*this);
+  }
   bool ready(std::uint64_t mark, std::uint32_t bits) noexcept override {
     using word = detail::readiness<detail::real_memory>;
     const std::lock_guard hold{lock};
@@ -51,6 +55,14 @@ struct wire {
     }
   }
   std::array<int, 2> ends{};
+};
+
+/// Whose first end is watched.
+struct watched_wire : wire {
+  template <class Source>
+  watched_wire(Source& by, std::uint64_t mark) {
+    EXPECT_EQ(by.watch(ends[0], mark), 0);
+  }
 };
 
 /// Two TCP sockets that are connected.

@@ -20,6 +20,7 @@ namespace tartan::detail {
 namespace {
 
 using test::notebook;
+using test::watched_wire;
 using test::wire;
 using ended_by = readiness_source::ended_by;
 
@@ -35,10 +36,8 @@ using both = testing::Types<epoll_source, select_source>;
 TYPED_TEST_SUITE(sources, both);
 
 TYPED_TEST(sources, keep_what_ended_a_wait_until_it_is_delivered) {
-  notebook book;
-  this->source.report_to(book);
-  const wire a;
-  ASSERT_EQ(this->source.watch(a.ends[0], 7), 0);
+  notebook book{this->source};
+  const watched_wire a{this->source, 7};
   rearm(this->source, a.ends[0]);
   a.send();
   EXPECT_EQ(this->source.wait(0, never_ns), ended_by::readiness);

@@ -19,6 +19,7 @@ namespace {
 using test::notebook;
 using test::open_descriptors;
 using test::tcp_wire;
+using test::watched_wire;
 using test::wire;
 using ended_by = readiness_source::ended_by;
 constexpr std::uint64_t never = never_ns;
@@ -29,13 +30,10 @@ bool readable(int descriptor) {
 }
 
 TEST(epoll_source, brings_each_edge_once_to_somebody) {
-  notebook book;
   epoll_source source{2};
-  source.report_to(book);
-  const wire a;
-  const wire b;
-  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
-  ASSERT_EQ(source.watch(b.ends[0], 8), 0);
+  notebook book{source};
+  const watched_wire a{source, 7};
+  const watched_wire b{source, 8};
   static_cast<void>(source.harvest(0));  // both can be written to
   EXPECT_TRUE(book.in.empty());
   for (int round = 1; round <= 3; ++round) {
@@ -53,9 +51,8 @@ TEST(epoll_source, brings_each_edge_once_to_somebody) {
 
 // The peer of a Unix socket makes room with everything that it reads.
 TEST(epoll_source, brings_edges_of_output_only_when_they_are_asked_for_and_one_at_once) {
-  notebook book;
   epoll_source source{1};
-  source.report_to(book);
+  notebook book{source};
   const wire a;
   char byte = 0;
   const auto make_room = [&] {
@@ -77,9 +74,8 @@ TEST(epoll_source, brings_edges_of_output_only_when_they_are_asked_for_and_one_a
 
 // A short read says as little as at the end of the stream.
 TEST(epoll_source, tells_a_hang_up_an_error_and_urgent_data_by_one_bit) {
-  notebook book;
   epoll_source source{1};
-  source.report_to(book);
+  notebook book{source};
   const wire data;
   const wire finished;
   const tcp_wire urgent;
@@ -105,9 +101,8 @@ TEST(epoll_source, tells_a_hang_up_an_error_and_urgent_data_by_one_bit) {
 }
 
 TEST(epoll_source, brings_more_edges_than_fit_into_one_look) {
-  notebook book;
   epoll_source source{1};
-  source.report_to(book);
+  notebook book{source};
   std::array<wire, 300> wires;
   std::uint64_t mark = 0;
   for (const wire& each : wires) ASSERT_EQ(source.watch(each.ends[0], ++mark), 0);
@@ -119,11 +114,9 @@ TEST(epoll_source, brings_more_edges_than_fit_into_one_look) {
 }
 
 TEST(epoll_source, hands_what_is_set_aside_to_whoever_harvests_next) {
-  notebook book;
   epoll_source source{2};
-  source.report_to(book);
-  const wire a;
-  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  notebook book{source};
+  const watched_wire a{source, 7};
   static_cast<void>(source.harvest(0));
   EXPECT_FALSE(source.set_aside(0));
   a.send();
@@ -139,11 +132,9 @@ TEST(epoll_source, hands_what_is_set_aside_to_whoever_harvests_next) {
 }
 
 TEST(epoll_source, says_whether_a_harvest_took_a_call) {
-  notebook book;
   epoll_source source{2};
-  source.report_to(book);
-  const wire a;
-  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  notebook book{source};
+  const watched_wire a{source, 7};
   static_cast<void>(source.harvest(0));
   EXPECT_FALSE(source.took_call(0));
   source.call();
@@ -207,11 +198,9 @@ TEST(epoll_source, takes_an_interrupted_wait_for_one_whose_time_is_up) {
 }
 
 TEST(epoll_source, is_readable_while_something_is_ready_that_nobody_has_taken) {
-  notebook book;
   epoll_source source{1};
-  source.report_to(book);
-  const wire a;
-  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  notebook book{source};
+  const watched_wire a{source, 7};
   static_cast<void>(source.harvest(0));
   EXPECT_FALSE(readable(source.descriptor()));
   a.send();

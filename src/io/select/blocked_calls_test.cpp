@@ -19,6 +19,7 @@ namespace tartan::detail {
 namespace {
 
 using test::notebook;
+using test::watched_wire;
 using test::wire;
 using ended_by = readiness_source::ended_by;
 constexpr std::uint64_t never = never_ns;
@@ -79,13 +80,10 @@ int count_of(notebook& book, std::uint64_t mark) {
 }
 
 TEST(select_source, rings_for_what_is_wanted_only_if_somebody_blocks_without_it) {
-  notebook book;
   select_source source{2, counted()};
-  source.report_to(book);
-  const wire a;
-  const wire b;
-  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
-  ASSERT_EQ(source.watch(b.ends[0], 8), 0);
+  notebook book{source};
+  const watched_wire a{source, 7};
+  const watched_wire b{source, 8};
   source.want(a.ends[0], flow::in);
   EXPECT_EQ(asked::rings, 0);
   {
@@ -107,7 +105,6 @@ TEST(select_source, rings_for_what_is_wanted_only_if_somebody_blocks_without_it)
 TEST(select_source, rings_for_nobody_who_waits_for_it_already) {
   static std::atomic<bool> may_return{false};
   may_return = false;
-  notebook book;
   select_calls calls = counted();
   calls.select = [](int upto, fd_set* in, fd_set* out, fd_set* urgent, timeval* limit) {
     if (limit != nullptr) return ::select(upto, in, out, urgent, limit);
@@ -117,9 +114,8 @@ TEST(select_source, rings_for_nobody_who_waits_for_it_already) {
     return -1;
   };
   select_source source{2, calls};
-  source.report_to(book);
-  const wire a;
-  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  notebook book{source};
+  const watched_wire a{source, 7};
   source.want(a.ends[0], flow::in);
   std::thread blocks{[&] { EXPECT_EQ(source.wait(0, never), ended_by::time); }};
   test::spin_until([] { return asked::blocking == 1; });
@@ -135,9 +131,8 @@ TEST(select_source, rings_for_nobody_who_waits_for_it_already) {
 
 // The kernel keeps a socket open while a call waits for it: its peer would not hear of its end.
 TEST(select_source, lets_nobody_close_what_a_call_still_waits_for) {
-  notebook book;
   select_source source{2, counted()};
-  source.report_to(book);
+  notebook book{source};
   const sleeper blocks{source, 0};
   for (int round = 0; round < 50; ++round) {
     wire a;
@@ -159,7 +154,6 @@ TEST(select_source, rings_at_a_close_for_those_that_wait_for_what_is_closed_and_
   static std::atomic<bool> may_return{false};
   static std::atomic<bool> is_out{false};
   may_return = is_out = false;
-  notebook book;
   select_calls calls = counted();
   calls.select = [](int upto, fd_set* in, fd_set* out, fd_set* urgent, timeval* limit) {
     if (limit != nullptr) return ::select(upto, in, out, urgent, limit);
@@ -172,9 +166,8 @@ TEST(select_source, rings_at_a_close_for_those_that_wait_for_what_is_closed_and_
     return -1;
   };
   select_source source{3, calls};
-  source.report_to(book);
-  const wire a;
-  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  notebook book{source};
+  const watched_wire a{source, 7};
   asked::look_for(a.ends[0]);
   source.want(a.ends[0], flow::in);
   std::thread first{[&] { EXPECT_EQ(source.wait(0, never), ended_by::time); }};
@@ -194,8 +187,7 @@ TEST(select_source, rings_at_a_close_for_those_that_wait_for_what_is_closed_and_
 
 TEST(select_source, waits_for_nobody_in_a_child_of_fork) {
   select_source source{1, counted()};
-  const wire a;
-  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  const watched_wire a{source, 7};
   source.want(a.ends[0], flow::in);
   const sleeper blocks{source, 0};
   test::spin_until([] { return asked::blocking == 1; });
@@ -213,12 +205,10 @@ TEST(select_source, waits_for_nobody_in_a_child_of_fork) {
 
 // That call has the file which the number stood for when it began.
 TEST(select_source, ends_a_call_that_waits_for_the_number_s_last_owner) {
-  notebook book;
   select_source source{1, counted()};
-  source.report_to(book);
+  notebook book{source};
   const wire next;
-  const wire gone;
-  ASSERT_EQ(source.watch(gone.ends[0], 7), 0);
+  const watched_wire gone{source, 7};
   asked::look_for(gone.ends[0]);
   source.want(gone.ends[0], flow::in);
   {

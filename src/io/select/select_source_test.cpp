@@ -19,16 +19,15 @@ namespace {
 using test::notebook;
 using test::open_descriptors;
 using test::tcp_wire;
+using test::watched_wire;
 using test::wire;
 using ended_by = readiness_source::ended_by;
 constexpr std::uint64_t never = never_ns;
 
 TEST(select_source, tells_what_is_wanted_once_and_at_once_if_it_is_wanted_again) {
-  notebook book;
   select_source source{2};
-  source.report_to(book);
-  const wire a;
-  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  notebook book{source};
+  const watched_wire a{source, 7};
   a.send();
   EXPECT_FALSE(source.harvest(0)) << "nobody waits";
   for (int round = 1; round <= 3; ++round) {
@@ -43,11 +42,9 @@ TEST(select_source, tells_what_is_wanted_once_and_at_once_if_it_is_wanted_again)
 }
 
 TEST(select_source, tells_each_direction_for_itself_and_both_together) {
-  notebook book;
   select_source source{1};
-  source.report_to(book);
-  const wire a;
-  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  notebook book{source};
+  const watched_wire a{source, 7};
   source.want(a.ends[0], flow::in);
   EXPECT_FALSE(source.harvest(0));
   source.want(a.ends[0], flow::out);
@@ -65,9 +62,8 @@ TEST(select_source, tells_each_direction_for_itself_and_both_together) {
 }
 
 TEST(select_source, tells_a_hang_up_in_each_direction_that_is_wanted) {
-  notebook book;
   select_source source{1};
-  source.report_to(book);
+  notebook book{source};
   wire a;
   a.fill();
   ASSERT_EQ(source.watch(a.ends[0], 7), 0);
@@ -82,9 +78,8 @@ TEST(select_source, tells_a_hang_up_in_each_direction_that_is_wanted) {
 
 // It would stand, and end each wait, until somebody takes it: who reads does not.
 TEST(select_source, does_not_tell_urgent_data) {
-  notebook book;
   select_source source{1};
-  source.report_to(book);
+  notebook book{source};
   const tcp_wire a;
   ASSERT_EQ(source.watch(a.near, 7), 0);
   source.want(a.near, flow::in);
@@ -97,9 +92,8 @@ TEST(select_source, does_not_tell_urgent_data) {
 }
 
 TEST(select_source, wants_again_what_is_set_aside_unless_it_was_closed) {
-  notebook book;
   select_source source{2};
-  source.report_to(book);
+  notebook book{source};
   const wire a;
   const wire b;
   const wire c;
@@ -144,8 +138,7 @@ TEST(select_source, looks_at_no_more_descriptors_than_were_found) {
   for (const std::uint64_t at_most_ns : {std::uint64_t{0}, never}) {
     const int bells = at_most_ns == 0 ? 0 : 2;
     for (const int found : {0, 1, 2, 3}) {
-      notebook book;
-      source.report_to(book);
+      notebook book{source};
       ASSERT_EQ(source.watch(a.ends[0], 7), 0);
       ASSERT_EQ(source.watch(b.ends[0], 8), 0);
       source.want(a.ends[0], flow::in);
@@ -163,15 +156,11 @@ TEST(select_source, looks_at_no_more_descriptors_than_were_found) {
 }
 
 TEST(select_source, tells_who_waits_for_what_somebody_else_has_closed) {
-  notebook book;
   select_source source{1};
-  source.report_to(book);
-  const wire stays;
-  wire a;
-  wire unwanted;
-  ASSERT_EQ(source.watch(stays.ends[0], 6), 0);
-  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
-  ASSERT_EQ(source.watch(unwanted.ends[0], 8), 0);
+  notebook book{source};
+  const watched_wire stays{source, 6};
+  watched_wire a{source, 7};
+  watched_wire unwanted{source, 8};
   source.want(stays.ends[0], flow::in);
   source.want(a.ends[0], flow::in);
   for (wire* const each : {&a, &unwanted}) ::close(std::exchange(each->ends[0], -1));
@@ -184,12 +173,10 @@ TEST(select_source, tells_who_waits_for_what_somebody_else_has_closed) {
 }
 
 TEST(select_source, tells_nobody_what_the_number_s_last_owner_waited_for) {
-  notebook book;
   select_source source{1};
-  source.report_to(book);
+  notebook book{source};
   const wire stays;
-  wire gone;
-  ASSERT_EQ(source.watch(gone.ends[0], 7), 0);
+  watched_wire gone{source, 7};
   source.want(gone.ends[0], flow::in);
   ASSERT_EQ(::dup3(stays.ends[0], gone.ends[0], O_CLOEXEC), gone.ends[0]);  // by somebody who does not say so
   ASSERT_EQ(source.watch(gone.ends[0], 8), 0);
@@ -201,11 +188,9 @@ TEST(select_source, tells_nobody_what_the_number_s_last_owner_waited_for) {
 }
 
 TEST(select_source, refuses_what_is_watched_already) {
-  notebook book;
   select_source source{1};
-  source.report_to(book);
-  const wire a;
-  ASSERT_EQ(source.watch(a.ends[0], 7), 0);
+  notebook book{source};
+  const watched_wire a{source, 7};
   source.want(a.ends[0], flow::in);
   EXPECT_EQ(source.watch(a.ends[0], 8), -EEXIST);
   a.send();
@@ -246,9 +231,8 @@ class allowed_descriptors {
 
 TEST(select_source, refuses_what_does_not_fit_into_a_set) {
   const allowed_descriptors more{FD_SETSIZE + 16};
-  notebook book;
   select_source source{1};
-  source.report_to(book);
+  notebook book{source};
   const wire a;
   const int last = ::fcntl(a.ends[0], F_DUPFD_CLOEXEC, FD_SETSIZE - 1);
   ASSERT_EQ(last, FD_SETSIZE - 1);

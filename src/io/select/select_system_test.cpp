@@ -28,9 +28,8 @@ namespace {
 constexpr color here_color{7};
 
 TEST(select_system, forgets_what_it_closes) {
-  test::notebook book;
   detail::select_system system{1};
-  system.report_to(book);
+  test::notebook book{system};
   const test::wire stays;
   int ends[2];
   ASSERT_EQ(system.open_pair(AF_UNIX, SOCK_STREAM, ends), 0);

@@ -90,7 +90,7 @@ def of_w5(run):
     rest = run.median("w5", "tartan_strand", "bytes_per_color", 1) - floor
     return ("64 bytes, handle included",
             f"a color's state is a cache line of its own, so that two workers never share one, and the handle has 8 bytes: {floor} is the floor. The other "
-            f"{number(rest)} are the heads of slabs, and what a run touches besides")
+            f"{number(rest)} are what a run touches besides: of the pool's blocks the last is not full, and the allocator has its own")
 
 
 def of_w6(_):
@@ -105,7 +105,7 @@ def of_w9(run):
     costs = [(how, ours.cost_of_best("w9", "ns_per_a", run.n, schedulers)) for how, ours in (("by strand", run.strand), ("by value", run.value))]
     less = [f"{how} {100 * (1 - 1 / cost[0]):.0f} % less" for how, cost in costs if cost and cost[0] > 1]
     return (", ".join(less),
-            "a round takes a millisecond or two: while its strands are placed, which is not counted, the thief falls asleep, and looks after 0.45 ms at most "
+            "a round takes a millisecond or two: while its strands are placed, which is not counted, the thief falls asleep, and looks after 0.42 ms at most "
             "(contract 7 says 1 ms); by value a steal is dearer. One shared queue has no thief: whoever is free takes the next")
 
 

@@ -15,7 +15,7 @@ class guests;
 ///
 /// Lifetime: from the thread's first post to the runtime's end or the thread's, whichever comes last. If the thread ends first,
 /// the next new one takes it over, with the lines that are in it.
-/// Limits: 128 bytes, and 16 KiB of free lines (two groups in each cache), for each foreign thread of those that were there at once.
+/// Limits: 128 bytes, and 24 KB of free lines (two groups in each cache), for each foreign thread of those that were there at once.
 struct alignas(128) guest : posting_gate<real_memory> {
   explicit guest(const guests& host) noexcept : at{&host} {}
 

@@ -18,7 +18,7 @@ namespace tartan::detail {
 namespace {
 
 /// How long a watcher sleeps: a runnable color waits at most 1 ms while a worker is idle (contract 7).
-constexpr std::uint64_t watch_ns = 450'000;
+constexpr std::uint64_t watch_ns = 420'000;
 /// Looks for which a watcher stays one although it declined nothing.
 constexpr unsigned watch_rests = 8;
 /// A sleeper that wakes so much after a timer's tick has ended (131 us at most after the deadline) still keeps contract 11's 1 ms.

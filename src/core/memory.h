@@ -155,7 +155,8 @@ struct real_memory {
   }
 
   /// The dear side: a full fence in the calling thread and, with membarrier, in every other thread of the process.
-  /// Cost: a system call of 0.3 to 0.5 us with membarrier, one full fence without.
+  /// Cost: with membarrier a system call, of 0.1 to 0.5 us while the process's other threads sleep; while one runs its CPU is interrupted, which in
+  /// virtual machines takes from 0.7 to over 20 us, and stops that thread for nearly as long. Without, one full fence.
   static void heavy_barrier() noexcept {
 #if TARTAN_THREAD_SANITIZER
     full_barrier();

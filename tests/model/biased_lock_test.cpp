@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "model_memory.h"
 #include "program.h"
 #include "weakened_memory.h"
@@ -12,13 +14,14 @@ namespace tartan::model {
 namespace {
 
 constexpr int patience = 1;
+constexpr std::uint32_t last_ticket = 0xffffffff;  // so that the second one is 1, the first of all
 
 enum class asks : bool { by_barrier, for_an_answer };
 
 // The lock, what it guards, and how often somebody was inside.
 template <class Memory>
 struct guarded {
-  detail::biased_lock<Memory, patience> lock;
+  detail::biased_lock<Memory, patience, last_ticket> lock;
   model_plain<int> entries{0, "entries"};
   ghost<int> inside{0, "who is inside"};
   ghost<int> expected{0, "entries so far"};

@@ -84,6 +84,27 @@ TEST(idle_set, covers_what_was_left_to_a_searcher_that_found_other_work) {
   EXPECT_TRUE(found.proved()) << found.report;
 }
 
+// The same, but the only sleeper gets up for other work: if nobody sleeps when the last search ends there is nobody to wake, and who rests
+// later finds what was left.
+template <class Memory>
+result left_while_nobody_sleeps(const options& bounds) {
+  using workers = sleepers<Memory, 3>;
+  return explore(bounds, [](program& p) {
+    auto* const s = p.make<workers>(std::array{running, searching, asleep});
+    s->publish(0), s->publish(1);
+    p.thread("poster", [=] { s->post(2), s->post(0); });
+    p.thread("stuck", [=] { s->work(0, [=](unsigned) { s->wait_for_others(3); }); });
+    p.thread("searcher", [=] { s->work(1); });
+    p.thread("sleeper", [=] { s->work(2); });
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, leaves_it_to_who_rests_later_if_nobody_sleeps_when_the_last_search_ends) {
+  const result found = left_while_nobody_sleeps<model_memory>({.name = "nobody_sleeps", .preemption_bound = 1, .symmetric_barriers = true});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
 // Two pieces of work for one worker that searches: it runs the first, a long one, and somebody must come for the second.
 template <class Memory>
 result more_than_one_worker_needs(const options& bounds) {

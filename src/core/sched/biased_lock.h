@@ -13,8 +13,8 @@
 namespace tartan::detail {
 
 /// `Patience` is how often a thief looks whether the owner has left, and before that, whether it answers: some 2 to 4 us, where a
-/// membarrier in a virtual machine takes 10 to 20.
-template <class Memory, int Patience = 64>
+/// membarrier in a virtual machine takes up to 20. `FirstTicket`: odd; tests begin near the end.
+template <class Memory, int Patience = 64, std::uint32_t FirstTicket = 1>
 class biased_lock {
  public:
   /// Threads: the owner only; never while it holds any biased lock as a thief.
@@ -66,12 +66,12 @@ class biased_lock {
   }
 
  private:
-  // Of inside_; else it is the ticket of a thief that the owner has seen.
-  static constexpr std::uint32_t out = 0;
-  static constexpr std::uint32_t in = 1;
-  // Of thief_: even while none is there; each makes it odd, a ticket that none of the 2^31 before had.
-  static constexpr std::uint32_t no_thief_yet = 2;
+  // Of thief_: even while none is there; each makes it odd, a ticket that none of the 2^31 - 1 before had.
   [[nodiscard]] static constexpr bool is_held(std::uint32_t thief) noexcept { return (thief & 1) != 0; }
+  // Of inside_, even; else it is the ticket of a thief that the owner has seen.
+  static constexpr std::uint32_t out = 0;
+  static constexpr std::uint32_t in = 2;
+  static_assert(!is_held(out) && !is_held(in) && is_held(FirstTicket));
 
   [[gnu::cold, gnu::noinline]] void enter_behind_thief() noexcept {
     waiting_.store(true, std::memory_order_relaxed);  // thieves let it pass: else 15 of them could keep it out in turns
@@ -91,7 +91,7 @@ class biased_lock {
   }
 
   typename Memory::template atomic<std::uint32_t> inside_{out, "inside"};
-  typename Memory::template atomic<std::uint32_t> thief_{no_thief_yet, "thief"};
+  typename Memory::template atomic<std::uint32_t> thief_{FirstTicket - 1, "thief"};
   typename Memory::template atomic<bool> waiting_{false, "waiting"};
 };
 

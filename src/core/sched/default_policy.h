@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/lifecycle.h"
 #include "core/memory.h"
 #include "core/sched/color_table.h"
@@ -151,7 +152,7 @@ class default_policy {
   bool steal_from(worker& w, unsigned victim, std::size_t most) noexcept;
   void wake_owners() noexcept;
   [[nodiscard]] std::size_t worth_taking(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept;
-  [[nodiscard]] bool watch_closely(watch& own, unsigned victim) const noexcept;
+  [[nodiscard]] bool watch_closely(const worker& w, std::uint64_t for_ns) noexcept;
   [[nodiscard]] bool visit_others(worker& w, std::uint64_t now_ns) noexcept;
 
   runtime_state& rt_;
@@ -161,6 +162,7 @@ class default_policy {
   unsigned longest_batch_;  ///< of those that were there when the turn began
   unsigned poll_level_;
   bool stealing_;
+  std::uint64_t (*now_)() noexcept = real_now_ns;  ///< a watcher's clock; tests have another
   unsigned most_searchers_;  ///< beyond it a worker without work sleeps at once; two that play ping-pong must both be awake
   spin_lock late_lock_;  ///< guards kinds when the runtime is over: strands are opened, and every color queue is looked at
   line_pool queues_;

@@ -14,7 +14,7 @@ struct default_policy_probe {
 
   static watch& watch_of(default_policy& policy, const worker& w) { return policy.watches_[w.index]; }
   static bool visit_others(default_policy& policy, worker& w, std::uint64_t now_ns) { return policy.visit_others(w, now_ns); }
-  static bool watch_closely(default_policy& policy, const worker& w, unsigned victim) { return policy.watch_closely(policy.watches_[w.index], victim); }
+  static void use_clock(default_policy& policy, std::uint64_t (*now)() noexcept) { policy.now_ = now; }
   static void set_victims(default_policy& policy, const std::string& root) { policy.set_victims(root); }
   static bool steal_from(default_policy& policy, worker& w, unsigned victim) { return policy.steal_from(w, victim, ~std::size_t{0}); }
   static std::size_t urgent_at(default_policy& policy, const worker& w) { return policy.homes_[w.index].urgent.size(); }

@@ -138,15 +138,77 @@ TEST_F(a_thief, looks_again_only_after_20_us_and_only_where_turns_are_short) {
   EXPECT_TRUE(takes_at(now_ns + 20'000));
 }
 
-TEST_F(a_thief, asleep_waits_for_the_second_look_where_it_is) {
-  let_wait(100, 0);
-  default_policy_probe::watch& own = seen();
-  own.others[victim.index] = {.turns = victim.turns.get(), .since_ns = real_now_ns() - 20'000, .suspected = true};
-  EXPECT_TRUE(default_policy_probe::watch_closely(*policy, thief, victim.index));  // nothing has moved: stuck
-  EXPECT_GE(real_now_ns() - own.others[victim.index].since_ns, 50'000u);
-  own.others[victim.index] = {.turns = victim.turns.get(), .since_ns = real_now_ns(), .suspected = true};
-  victim.turns.add(1'000'000);
-  EXPECT_FALSE(default_policy_probe::watch_closely(*policy, thief, victim.index));
+/// A clock that goes on by 1 us with each look at it.
+std::uint64_t watchers_now_ns = 0;
+counter* turns_of_victim = nullptr;
+std::uint64_t next_us() noexcept { return watchers_now_ns += 1'000; }
+
+class a_watcher_asleep : public a_thief {
+ protected:
+  a_watcher_asleep() {
+    watchers_now_ns = now_ns;
+    default_policy_probe::use_clock(*policy, next_us);
+  }
+  /// Has let wait what takes 1 us each for 100 us.
+  void suspects() {
+    let_wait(100, 100);
+    EXPECT_EQ(seen().price_ns, 20'000u);
+  }
+};
+
+TEST_F(a_watcher_asleep, waits_for_the_second_look_where_it_is) {
+  suspects();
+  EXPECT_EQ(policy->watch_others(thief), work_seen::found);  // no turn since: stuck
+  EXPECT_GE(watchers_now_ns, now_ns + 50'000);
+  EXPECT_LT(watchers_now_ns, now_ns + 60'000);
+}
+
+TEST_F(a_watcher_asleep, sleeps_on_if_the_second_look_shows_that_turns_are_cheap) {
+  suspects();
+  default_policy_probe::use_clock(*policy, []() noexcept {
+    if (watchers_now_ns == now_ns + 10'000) turns_of_victim->add(200);
+    return next_us();
+  });
+  turns_of_victim = &victim.turns;
+  EXPECT_EQ(policy->watch_others(thief), work_seen::declined);
+  EXPECT_GE(watchers_now_ns, now_ns + 20'000);
+  EXPECT_LT(watchers_now_ns, now_ns + 40'000);
+  EXPECT_EQ(seen().others[victim.index].turns, victim.turns.get());  // and from there on anew
+}
+
+TEST_F(a_watcher_asleep, gets_up_at_once_if_it_is_called) {
+  suspects();
+  auto& sleepers = rt.state().life().sleepers();
+  sleepers.search();
+  sleepers.rest(thief.index);
+  ASSERT_TRUE(sleepers.claim(thief.index));
+  EXPECT_EQ(policy->watch_others(thief), work_seen::found);
+  EXPECT_LT(watchers_now_ns, now_ns + 10'000);
+  sleepers.cancel(thief.index);
+  (void)sleepers.end_search();
+}
+
+TEST_F(a_watcher_asleep, counts_anew_while_it_keeps_off) {
+  suspects();
+  seen().keeps_off_until_ns = never_ns;
+  EXPECT_EQ(policy->watch_others(thief), work_seen::declined);
+  EXPECT_GT(seen().others[victim.index].since_ns, now_ns);
+  EXPECT_LT(watchers_now_ns, now_ns + 10'000);
+}
+
+TEST_F(a_watcher_asleep, gets_up_for_what_pays_only) {
+  EXPECT_EQ(policy->watch_others(thief), work_seen::none);
+  let_wait(1, 0, 50'000);
+  seen().keeps_off_until_ns = never_ns;
+  EXPECT_EQ(policy->watch_others(thief), work_seen::declined);
+  seen().keeps_off_until_ns = 0;
+  EXPECT_EQ(policy->watch_others(thief), work_seen::found);
+}
+
+TEST_F(a_watcher_asleep, gets_up_for_work_of_its_own) {
+  event& e = *make_event(rt.state(), [] {}, std::source_location::current());
+  policy->submit(color{1}, e, &thief);
+  EXPECT_EQ(policy->watch_others(thief), work_seen::found);
 }
 
 TEST_F(a_thief, takes_what_is_told_to_be_worth_it_without_watching) {
@@ -210,23 +272,6 @@ TEST_F(a_thief, takes_no_more_than_it_can_while_the_victim_waits) {
   EXPECT_TRUE(takes_at_second_look(now_ns, 200));
   EXPECT_EQ(policy->waiting(thief.index), 2440u);
   EXPECT_EQ(policy->waiting(victim.index), 6000u - 2440u);
-}
-
-TEST_F(a_thief, that_sleeps_and_watches_gets_up_for_what_pays_only) {
-  EXPECT_EQ(policy->watch_others(thief), work_seen::none);
-  let_wait(1, 0);  // by the test's clock that was long ago: for whoever reads the real one it is stuck
-  seen().others[victim.index].since_ns = real_now_ns() - 50'000;
-  seen().keeps_off_until_ns = never_ns;
-  EXPECT_EQ(policy->watch_others(thief), work_seen::declined);
-  seen().keeps_off_until_ns = 0;
-  seen().others[victim.index].since_ns = real_now_ns() - 50'000;
-  EXPECT_EQ(policy->watch_others(thief), work_seen::found);
-}
-
-TEST_F(a_thief, that_sleeps_and_watches_gets_up_for_work_of_its_own) {
-  event& e = *make_event(rt.state(), [] {}, std::source_location::current());
-  policy->submit(color{1}, e, &thief);
-  EXPECT_EQ(policy->watch_others(thief), work_seen::found);
 }
 
 TEST_F(a_thief, keeps_off_for_a_while_after_loot_that_did_not_pay) {

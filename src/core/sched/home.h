@@ -263,11 +263,11 @@ struct alignas(128) home_of {
   };
 
   /// Takes half of the runnable color queues, the incoming ones included: else work behind a long event is stuck.
-  /// They are the thief's, which has to receive() them. `is_awake`: whether the owner may answer, a hint. Calls `on_entered` with the lock held.
+  /// They are the thief's, which has to receive() them. `may_answer`: as the lock has it. Calls `on_entered` with the lock held.
   template <class F>
-  [[nodiscard]] robbed rob(unsigned thief, std::span<color_queue*> room, F on_entered, bool is_awake = false) noexcept {
+  [[nodiscard]] robbed rob(unsigned thief, std::span<color_queue*> room, F on_entered, bool may_answer = false) noexcept {
     robbed outcome;
-    if (!lock.try_enter_as_thief(is_awake)) return outcome;
+    if (!lock.try_enter_as_thief(may_answer)) return outcome;
     on_entered();
     outcome.entered = true;
     outcome.strays = take_incoming();

@@ -34,7 +34,8 @@ class line_pool {
   static constexpr std::size_t lines_per_slab = slab_bytes / line_bytes - 1;
   static constexpr std::uint32_t group = 93;
   static_assert(lines_per_slab % group == 0, "else lines of each slab are never used");
-  /// What is asked of the system at once: the allocator adds up to two pages to what is so aligned. Pages that no slab has been opened in are not touched, but one.
+  /// What is asked of the system at once: the allocator adds up to two pages to what is so aligned. Pages that no slab has been opened in are not
+  /// touched, but one.
   static constexpr std::size_t block_bytes = 16 * slab_bytes;
 
   /// `owner` is what owner_of gives for each of the lines.

@@ -105,7 +105,8 @@ def of_w9(run):
     costs = [(how, ours.cost_of_best("w9", "ns_per_a", run.n, schedulers)) for how, ours in (("by strand", run.strand), ("by value", run.value))]
     less = [f"{how} {100 * (1 - 1 / cost[0]):.0f} % less" for how, cost in costs if cost and cost[0] > 1]
     return (", ".join(less),
-            "a round takes a millisecond or two. Mely's thief takes a color as soon as one waits, a steal each; the default's watches its victim for 40 us, and is "
+            "a round takes a millisecond or two. Mely's thief takes a color as soon as one waits, a steal each; the default's watches its "
+            "victim for 40 us, and is "
             "often asleep when a round begins, for while strands are placed, which is not counted, there is nothing to do: then it looks after 0.42 ms at "
             "most (contract 7 says 1 ms). That is what spares short events its steals")
 

@@ -33,8 +33,7 @@ class still_poller final : public detail::poller {
   detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
     std::unique_lock hold{lock_};
     if (limit.at_most_ns != detail::never_ns) {
-      ++watches_;
-      longest_watch_ns_ = std::max(longest_watch_ns_, limit.at_most_ns);
+      watches_.push_back(limit.at_most_ns);
       hold.unlock();
       std::this_thread::yield();
       return detail::slept::alone;
@@ -97,14 +96,10 @@ class still_poller final : public detail::poller {
     return harvests_;
   }
 
-  /// Sleeps of watchers, and how long the most patient of them would have slept.
-  [[nodiscard]] std::uint64_t watches() {
+  /// For how long each watcher would have slept, in the order of the sleeps.
+  [[nodiscard]] std::vector<std::uint64_t> watches_ns() {
     const std::lock_guard hold{lock_};
     return watches_;
-  }
-  [[nodiscard]] std::uint64_t longest_watch_ns() {
-    const std::lock_guard hold{lock_};
-    return longest_watch_ns_;
   }
 
  private:
@@ -123,8 +118,7 @@ class still_poller final : public detail::poller {
   std::vector<sleeper> sleepers_;
   std::uint64_t now_ns_ = 1'000'000'000;
   std::uint64_t harvests_ = 0;
-  std::uint64_t watches_ = 0;
-  std::uint64_t longest_watch_ns_ = 0;
+  std::vector<std::uint64_t> watches_;
 };
 
 }  // namespace tartan::test

@@ -17,8 +17,11 @@ namespace tartan::detail {
 
 namespace {
 
-/// How long a watcher sleeps: a runnable color waits at most 1 ms while a worker is idle (contract 7).
-constexpr std::uint64_t watch_ns = 420'000;
+/// How long a watcher sleeps at first: its victim has just been busy, and what follows from that may come at any moment (W9, whose rounds begin
+/// behind such a sleep). Each further one is twice as long.
+constexpr std::uint64_t first_watch_ns = 100'000;
+/// And at last: a runnable color waits at most 1 ms while a worker is idle (contract 7).
+constexpr std::uint64_t longest_watch_ns = 420'000;
 /// Looks for which a watcher stays one although it declined nothing.
 constexpr unsigned watch_rests = 8;
 /// A sleeper that wakes so much after a timer's tick has ended (131 us at most after the deadline) still keeps contract 11's 1 ms.
@@ -126,7 +129,7 @@ void lifecycle::rest(worker& w, bool polls) noexcept {
 
 /// Asleep, with everything looked at.
 void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
-  sleep_limit limit{until_ns, watch ? watch_ns : never_ns};
+  sleep_limit limit{until_ns, watch ? first_watch_ns : never_ns};
   w.sleeps.add();
   auto& token = idle_.token_of(w.index);
   slept ended = slept::alone;
@@ -137,7 +140,10 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
     if (ended != slept::alone) break;
     // acquire: pairs with the waker's claim
     if (token.load(std::memory_order_acquire) != token_asleep) break;
-    if (watch && !idle_.view().paused() && watches_on(w, until_ns)) continue;
+    if (watch && !idle_.view().paused() && watches_on(w, until_ns)) {
+      limit.at_most_ns = std::min(2 * limit.at_most_ns, longest_watch_ns);
+      continue;
+    }
     if (!idle_.view().paused()) break;
     // Nobody's time runs out while the runtime is paused; but then nobody may count on this worker either.
     limit = {};

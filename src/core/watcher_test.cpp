@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <tartan/core/runtime.h>
+#include <vector>
 
 #include "tests/short_turns.h"
 #include "tests/still_clock.h"
@@ -12,19 +15,41 @@
 namespace tartan {
 namespace {
 
+constexpr std::uint64_t first_watch_ns = 100'000;
+
 class a_watcher : public test::on_workers {};
 INSTANTIATE_TEST_SUITE_P(on, a_watcher, testing::ValuesIn(test::several_workers()), test::worker_name);
+
+/// For how long watchers slept while there was something to watch, until one slept as long as before: one that got up may have begun anew.
+std::vector<std::uint64_t> watches_of(options with) {
+  test::still_poller clock;
+  with.poller = &clock;
+  runtime rt{with};
+  // for ever, if nobody would look again
+  test::short_turns_until(rt, [&] {
+    const std::vector<std::uint64_t> watches = clock.watches_ns();
+    return watches.size() > 1 && watches.back() == *(watches.end() - 2) && watches.back() != first_watch_ns;
+  });
+  return clock.watches_ns();
+}
 
 TEST_P(a_watcher, sleeps_so_briefly_that_nothing_waits_for_1_ms) {
   constexpr std::uint64_t promised_ns = 1'000'000;
   constexpr std::uint64_t search_ns = 50'000;       // an idle worker looks around for so long
   constexpr std::uint64_t wake_up_ns = 100'000;     // its timer's slack, and the way from a sleep to a look
-  test::still_poller clock;
-  options with = settings();
-  with.poller = &clock;
-  runtime rt{with};
-  test::short_turns_until(rt, [&] { return clock.watches() != 0; });  // for ever, if nobody would look again
-  EXPECT_LE(clock.longest_watch_ns(), promised_ns - search_ns - wake_up_ns);
+  const std::vector<std::uint64_t> watches = watches_of(settings());
+  EXPECT_LE(*std::max_element(watches.begin(), watches.end()), promised_ns - search_ns - wake_up_ns);
+}
+
+TEST_P(a_watcher, looks_soon_at_first_and_then_less_and_less_often) {
+  constexpr std::uint64_t longest_ns = 420'000;
+  const std::vector<std::uint64_t> watches = watches_of(settings());
+  EXPECT_EQ(watches[0], first_watch_ns);
+  for (std::size_t n = 1; n < watches.size(); ++n) {
+    const bool begins_anew = watches[n] == first_watch_ns;
+    EXPECT_TRUE(begins_anew || watches[n] == std::min(2 * watches[n - 1], longest_ns)) << watches[n - 1] << ", then " << watches[n];
+  }
+  EXPECT_EQ(*std::max_element(watches.begin(), watches.end()), longest_ns);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ enum class asks : bool { by_barrier, for_an_answer };
 // The lock, what it guards, and how often somebody was inside.
 template <class Memory>
 struct guarded {
-  detail::biased_lock<Memory, patience, last_ticket> lock;
+  detail::biased_lock<Memory, patience, patience, last_ticket> lock;
   model_plain<int> entries{0, "entries"};
   ghost<int> inside{0, "who is inside"};
   ghost<int> expected{0, "entries so far"};

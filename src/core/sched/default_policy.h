@@ -149,6 +149,7 @@ class default_policy {
 
   // Stealing: default_policy_steal.cpp
   void set_victims(const std::string& root = "/sys");
+  [[nodiscard]] bool may_answer(const watch& own, unsigned victim) const noexcept;
   bool steal_from(worker& w, unsigned victim, std::size_t most) noexcept;
   void wake_owners() noexcept;
   [[nodiscard]] std::size_t worth_taking(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept;

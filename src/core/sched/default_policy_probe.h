@@ -17,6 +17,7 @@ struct default_policy_probe {
   static void use_clock(default_policy& policy, std::uint64_t (*now)() noexcept) { policy.now_ = now; }
   static void set_victims(default_policy& policy, const std::string& root) { policy.set_victims(root); }
   static bool steal_from(default_policy& policy, worker& w, unsigned victim) { return policy.steal_from(w, victim, ~std::size_t{0}); }
+  static bool may_answer(default_policy& policy, const worker& w, unsigned victim) { return policy.may_answer(policy.watches_[w.index], victim); }
   static std::size_t urgent_at(default_policy& policy, const worker& w) { return policy.homes_[w.index].urgent.size(); }
   static void make_room(default_policy& policy, worker& w, std::uint64_t now_ns) { policy.make_room(w, now_ns); }
 };

@@ -207,15 +207,19 @@ bool default_policy::watch_closely(const worker& w, std::uint64_t for_ns) noexce
                      [&](unsigned n) { return own.others[n].suspected && worth_taking(own, n, now_()) != 0; });
 }
 
+/// Whether this victim will soon notice a thief by itself: it makes turns. One within a long event, or asleep, does not.
+bool default_policy::may_answer(const watch& own, unsigned victim) const noexcept {
+  return !life_.sleepers().is_asleep(victim) && life_.at(victim).turns.get() != own.others[victim].turns;
+}
+
 bool default_policy::steal_from(worker& w, unsigned victim, std::size_t most) noexcept {
   std::array<color_queue*, most_stolen> slots;
   const std::span room{slots.data(), std::min(most, most_stolen)};
   watch& own = watches_[w.index];
   const bool is_awake = !life_.sleepers().is_asleep(victim);
-  const bool may_answer = is_awake && life_.at(victim).turns.get() != own.others[victim].turns;  // not from within a long event
   const std::uint64_t begin = real_now_ns();
   std::uint64_t entered = begin;
-  const home::robbed got = homes_[victim].rob(w.index, room, [&entered]() noexcept { entered = real_now_ns(); }, may_answer);
+  const home::robbed got = homes_[victim].rob(w.index, room, [&entered]() noexcept { entered = real_now_ns(); }, may_answer(own, victim));
   if (got.entered) {
     if (is_awake) own.learn_price(entered - begin);
     own.figures.lock_wait_ns += entered - begin;

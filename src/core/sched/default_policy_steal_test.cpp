@@ -312,6 +312,26 @@ TEST_F(a_thief, does_not_keep_off_from_who_sleeps) {
   (void)sleepers.end_search();
 }
 
+TEST_F(a_thief, waits_for_the_answer_of_who_makes_turns) {
+  let_wait(1, 1);
+  EXPECT_TRUE(default_policy_probe::may_answer(*policy, thief, victim.index));
+}
+
+TEST_F(a_thief, waits_for_no_answer_from_within_a_long_event) {
+  let_wait(1, 0);
+  EXPECT_FALSE(default_policy_probe::may_answer(*policy, thief, victim.index));
+}
+
+TEST_F(a_thief, waits_for_no_answer_of_who_sleeps) {
+  let_wait(1, 1);
+  auto& sleepers = rt.state().life().sleepers();
+  sleepers.search();
+  sleepers.rest(victim.index);
+  EXPECT_FALSE(default_policy_probe::may_answer(*policy, thief, victim.index));
+  sleepers.cancel(victim.index);
+  (void)sleepers.end_search();
+}
+
 TEST_F(a_thief, does_not_keep_off_after_loot_whose_owner_slept) {
   seen().stole_at_ns = now_ns;
   seen().took_at_once = true;

@@ -1,15 +1,18 @@
-"""Why aims of bench/goals.py are open: what each would need, and what forbids it here. Figures are those of the run that is shown."""
+"""Why aims of bench/goals.py are open: what each would need, and what forbids it here. Figures are those of the run that is shown, or of the one that is named."""
 
+import json
+import pathlib
 import re
 import statistics
 
 import goals
 import plan
+import table
 from table import number
 
 HEAD = ["question", "it would need", "what forbids it here"]
 UNKNOWN = "not looked into"
-W6_RUN = "2026-11-22-5d76d8a-w6.json"  # at full length
+RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 
 
 class figures:
@@ -93,11 +96,17 @@ def of_w5(run):
             f"{number(rest)} are what a run touches besides: of the pool's blocks the last is not full, and the allocator has its own")
 
 
-def of_w6(_):
+def of_w6(run):
+    """At full length, as it was run last."""
+    kept = max(RESULTS.glob("*-w6.json"))
+    found = table.results(json.loads(kept.read_text())["runs"])
+    strand, value = (("w6", contender, run.n) for contender in ("tartan_strand", "tartan_value"))
+    shares = found.values(strand, "share_of_bound")
+    p99 = [number(found.median(row, "cold_p99_vs_ideal")) for row in (strand, value)]
     return ("0.95 of the bound",
-            "in a short run a good part is over before the hot color and the others have parted. At full length "
-            f"([a run of 7 rounds](../bench/results/{W6_RUN})) 0.906 [0.853, 0.942] and by value 0.902, ahead of all others, with a p99 of 2.0 and 1.4 times "
-            "the ideal one; the loop that measures it reaches 0.96 of itself")
+            f"in a short run a good part is over before the hot color and the others have parted. At full length ([a run](../bench/results/{kept.name})) "
+            f"{number(statistics.median(shares))} [{number(min(shares))}, {number(max(shares))}] and by value {number(found.median(value, 'share_of_bound'))}, "
+            f"with a p99 of {p99[0]} and {p99[1]} times the ideal one")
 
 
 def of_w9(run):
@@ -105,10 +114,8 @@ def of_w9(run):
     costs = [(how, ours.cost_of_best("w9", "ns_per_a", run.n, schedulers)) for how, ours in (("by strand", run.strand), ("by value", run.value))]
     less = [f"{how} {100 * (1 - 1 / cost[0]):.0f} % less" for how, cost in costs if cost and cost[0] > 1]
     return (", ".join(less),
-            "a round takes a millisecond or two. Mely's thief takes a color as soon as one waits, a steal each; the default's watches its "
-            "victim for 40 us, and is "
-            "often asleep when a round begins, for while strands are placed, which is not counted, there is nothing to do: then it looks after 0.42 ms at "
-            "most (contract 7 says 1 ms). That is what spares short events its steals")
+            "a round takes a millisecond or two. Mely's thief takes a color as soon as one waits, a steal each, and never sleeps; the default's sleeps between "
+            "two rounds, for 0.1 ms, and then watches its victim for 40 us. That is what spares short events its steals")
 
 
 def of_w4_by_papers(_):

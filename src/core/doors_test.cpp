@@ -165,6 +165,7 @@ class policy_with_a_point final : public detail::scheduler {
   void place(detail::strand_state& s, unsigned worker) noexcept override { real_->place(s, worker); }
   detail::work_seen sources(const detail::worker& w) noexcept override { return real_->sources(w); }
   detail::work_seen watch_others(const detail::worker& w) noexcept override { return real_->watch_others(w); }
+  std::uint64_t first_watch_ns() const noexcept override { return real_->first_watch_ns(); }
   void cover(detail::worker& w) noexcept override { real_->cover(w); }
   bool polls_at_rest(const detail::worker& w) const noexcept override { return real_->polls_at_rest(w); }
   bool any_left() noexcept override { return real_->any_left(); }

@@ -34,6 +34,8 @@ struct idle_view {
   [[nodiscard]] bool watching() const noexcept { return (word & watching_bit) != 0; }
   [[nodiscard]] bool paused() const noexcept { return (word & paused_bit) != 0; }
   [[nodiscard]] bool forked() const noexcept { return (word & forked_bit) != 0; }
+  /// There is a watcher, and the runtime runs.
+  [[nodiscard]] bool is_watched() const noexcept { return (word & (watching_bit | paused_bit | forked_bit)) == watching_bit; }
   /// Nothing for a poster to do: nobody sleeps, and the runtime runs.
   [[nodiscard]] bool quiet() const noexcept { return (word & (0xffff | paused_bit | forked_bit)) == 0; }
 };

@@ -17,11 +17,6 @@ namespace tartan::detail {
 
 namespace {
 
-/// How long a watcher sleeps at first: its victim has just been busy, and what follows from that may come at any moment (W9, whose rounds begin
-/// behind such a sleep). Each further one is twice as long.
-constexpr std::uint64_t first_watch_ns = 100'000;
-/// And at last: a runnable color waits at most 1 ms while a worker is idle (contract 7).
-constexpr std::uint64_t longest_watch_ns = 420'000;
 /// Looks for which a watcher stays one although it declined nothing.
 constexpr unsigned watch_rests = 8;
 /// A sleeper that wakes so much after a timer's tick has ended (131 us at most after the deadline) still keeps contract 11's 1 ms.
@@ -129,7 +124,7 @@ void lifecycle::rest(worker& w, bool polls) noexcept {
 
 /// Asleep, with everything looked at.
 void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
-  sleep_limit limit{until_ns, watch ? first_watch_ns : never_ns};
+  sleep_limit limit{until_ns, watch ? rt_.policy().first_watch_ns() : never_ns};
   w.sleeps.add();
   auto& token = idle_.token_of(w.index);
   slept ended = slept::alone;

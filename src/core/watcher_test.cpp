@@ -16,6 +16,7 @@ namespace tartan {
 namespace {
 
 constexpr std::uint64_t first_watch_ns = 100'000;
+constexpr std::uint64_t longest_watch_ns = 350'000;
 
 class a_watcher : public test::on_workers {};
 INSTANTIATE_TEST_SUITE_P(on, a_watcher, testing::ValuesIn(test::several_workers()), test::worker_name);
@@ -35,21 +36,22 @@ std::vector<std::uint64_t> watches_of(options with) {
 
 TEST_P(a_watcher, sleeps_so_briefly_that_nothing_waits_for_1_ms) {
   constexpr std::uint64_t promised_ns = 1'000'000;
-  constexpr std::uint64_t search_ns = 50'000;       // an idle worker looks around for so long
-  constexpr std::uint64_t wake_up_ns = 100'000;     // its timer's slack, and the way from a sleep to a look
+  constexpr std::uint64_t rise_ns = 50'000;         // to get up
+  constexpr std::uint64_t wake_up_ns = 83'000;      // its timer's slack, and the way from a sleep to a look
+  constexpr std::uint64_t second_look_ns = 20'000;
   const std::vector<std::uint64_t> watches = watches_of(settings());
-  EXPECT_LE(*std::max_element(watches.begin(), watches.end()), promised_ns - search_ns - wake_up_ns);
+  // Twice: the first look may have just missed that the victim got stuck.
+  EXPECT_LE(2 * (*std::max_element(watches.begin(), watches.end()) + wake_up_ns + second_look_ns) + rise_ns, promised_ns);
 }
 
 TEST_P(a_watcher, looks_soon_at_first_and_then_less_and_less_often) {
-  constexpr std::uint64_t longest_ns = 420'000;
   const std::vector<std::uint64_t> watches = watches_of(settings());
   EXPECT_EQ(watches[0], first_watch_ns);
   for (std::size_t n = 1; n < watches.size(); ++n) {
     const bool begins_anew = watches[n] == first_watch_ns;
-    EXPECT_TRUE(begins_anew || watches[n] == std::min(2 * watches[n - 1], longest_ns)) << watches[n - 1] << ", then " << watches[n];
+    EXPECT_TRUE(begins_anew || watches[n] == std::min(2 * watches[n - 1], longest_watch_ns)) << watches[n - 1] << ", then " << watches[n];
   }
-  EXPECT_EQ(*std::max_element(watches.begin(), watches.end()), longest_ns);
+  EXPECT_EQ(*std::max_element(watches.begin(), watches.end()), longest_watch_ns);
 }
 
 }  // namespace

@@ -49,8 +49,14 @@ struct guarded {
       lock.leave();
     }
   }
+  // As serve_backlog, which stays away for long.
+  void answer_twice_and_own() {
+    lock.answer();
+    own(1);
+    lock.answer();
+  }
   void rob(asks how) {
-    if (lock.try_enter_as_thief(how == asks::for_an_answer)) {
+    if (lock.try_enter_as_thief(how == asks::for_an_answer) != detail::thief_entry::refused) {
       work();
       lock.leave_as_thief();
     }
@@ -93,6 +99,23 @@ TEST(biased_lock, keeps_apart_who_asks_for_an_answer) {
   EXPECT_TRUE(found.proved()) << found.report;
   const result two = two_thieves<model_memory>({.name = "biased_lock_two_answers"}, asks::for_an_answer);
   EXPECT_TRUE(two.proved()) << two.report;
+}
+
+TEST(biased_lock, keeps_apart_who_asks_for_an_answer_where_membarrier_is_refused) {
+  const result found = one_thief<model_memory>({.name = "biased_lock_answer_fences", .symmetric_barriers = true}, asks::for_an_answer);
+  EXPECT_TRUE(found.proved()) << found.report;
+  const result two = two_thieves<model_memory>({.name = "biased_lock_two_answers_fences", .symmetric_barriers = true}, asks::for_an_answer);
+  EXPECT_TRUE(two.proved()) << two.report;
+}
+
+TEST(biased_lock, keeps_apart_who_is_answered_while_the_owner_is_away) {
+  const result found = explore({.name = "biased_lock_answer_away"}, [](program& p) {
+    auto* g = p.make<guarded<model_memory>>();
+    p.thread("owner", [=] { g->answer_twice_and_own(); });
+    p.thread("thief", [=] { g->rob(asks::for_an_answer), g->rob(asks::for_an_answer); });
+    p.finally([=] { check(g->entries == g->expected, "nothing done inside is lost"); });
+  });
+  EXPECT_TRUE(found.proved()) << found.report;
 }
 
 TEST(biased_lock, keeps_two_thieves_and_the_owner_apart) {

@@ -435,7 +435,7 @@ TEST(color_queue, forwards_the_strays_of_a_batch) {
 // With the real lock under it; bounded, because it is proved on its own and the product of both is large.
 struct real_lock_traits : small_traits {
   template <class Memory>
-  using lock = detail::biased_lock<Memory, 1>;
+  using lock = detail::biased_lock<Memory, 1, 1>;
 };
 
 TEST(color_queue, forwards_strays_under_the_biased_lock_too) {

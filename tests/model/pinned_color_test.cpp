@@ -29,7 +29,7 @@ class pinned_home {
   // As default_policy::steal_from.
   void rob() {
     std::array<policy::color_queue*, 2> room{};
-    const policy::home::robbed got = s_.homes[0].rob(1, room, [] {});
+    const policy::home::robbed got = s_.homes[0].rob(1, room, [] {}, false);
     check(got.count == 0, "a pinned color is never stolen");
     check(got.strays == nullptr, "a pinned color never moves");
     if (got.pinned) wake_owner();

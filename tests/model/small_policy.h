@@ -44,7 +44,9 @@ class one_word_lock {
     return word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed);
   }
   void leave() noexcept { word_.store(0, std::memory_order_release); }
-  [[nodiscard]] bool try_enter_as_thief(bool /*may_answer*/ = false) noexcept { return try_enter(); }
+  [[nodiscard]] detail::thief_entry try_enter_as_thief(bool /*may_answer*/) noexcept {
+    return try_enter() ? detail::thief_entry::past_barrier : detail::thief_entry::refused;
+  }
   void leave_as_thief() noexcept { leave(); }
 
  private:
@@ -223,7 +225,7 @@ struct small_policy {
   /// As default_policy::steal_from.
   bool steal(unsigned thief, unsigned victim) {
     std::array<color_queue*, Traits::segment_slots> room{};
-    const typename home::robbed got = homes[victim].rob(thief, room, [] {});
+    const typename home::robbed got = homes[victim].rob(thief, room, [] {}, false);
     forward(got.strays);
     if (got.count == 0) return false;
     homes[thief].receive({room.data(), got.count});

@@ -145,7 +145,7 @@ work_done steal_with(std::size_t listed, std::size_t posted) {
   std::array<detail::color_queue*, 61> room{};
   std::size_t stolen = 0;
   const work_done done = count_work([&] {
-    stolen = homes[0].rob(1, room, [] {}).count;
+    stolen = homes[0].rob(1, room, [] {}, false).count;
     homes[1].receive({room.data(), stolen});
   });
   EXPECT_EQ(stolen, 1u);

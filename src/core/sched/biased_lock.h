@@ -12,8 +12,16 @@
 
 namespace tartan::detail {
 
+/// How a thief fared at the lock.
+enum class thief_entry : std::uint8_t {
+  refused,       ///< another thief is there, or the owner stays inside for long
+  answered,      ///< it is inside: the owner has noticed it, and was not stopped
+  past_barrier,  ///< it is inside
+};
+
 /// `Patience` is how often a thief looks whether the owner has left: some 2 to 4 us. `AnswerPatience`, how often whether it answers: some 30 to 45 us,
-/// for that costs the owner nothing, while a membarrier in a virtual machine takes up to 20 from both. `FirstTicket`: odd; tests begin near the end.
+/// for that costs the owner nothing, and other thieves only this victim, while a membarrier in a virtual machine takes up to 20 from both. `FirstTicket`:
+/// odd; tests begin near the end.
 template <class Memory, int Patience = 64, int AnswerPatience = 1000, std::uint32_t FirstTicket = 1>
 class biased_lock {
  public:
@@ -37,27 +45,32 @@ class biased_lock {
     inside_.store(out, std::memory_order_release);  // pairs with the thief's acquire load in try_enter_as_thief
   }
 
-  /// `may_answer`: the owner is about and enters often, a hint. Then it is left to notice the thief, for a while. Gives false if another thief is
-  /// there or the owner stays inside for long. Threads: any but the owner.
-  [[nodiscard]] bool try_enter_as_thief(bool may_answer = false) noexcept {
+  /// By the owner, who stays away for longer than usual: lets a thief in that asks. Threads: the owner only, outside.
+  void answer() noexcept {
+    const std::uint32_t asking = thief_.load(std::memory_order_relaxed);      // what a thief did is seen past the next try_enter
+    if (is_held(asking)) inside_.store(asking, std::memory_order_release);  // answered: pairs with the thief's acquire load
+  }
+
+  /// `may_answer`: the owner is about and enters often, a hint. Then it is left to notice the thief, for a while. Threads: any but the owner.
+  [[nodiscard]] thief_entry try_enter_as_thief(bool may_answer) noexcept {
     std::uint32_t before = thief_.load(std::memory_order_relaxed);
     const std::uint32_t ticket = before + 1;
     if (is_held(before) || waiting_.load(std::memory_order_relaxed) ||
         // acquire: pairs with the last thief's release in leave_as_thief
         !thief_.compare_exchange_strong(before, ticket, std::memory_order_acquire, std::memory_order_relaxed)) {
-      return false;
+      return thief_entry::refused;
     }
     for (int looks = 0; may_answer && looks < AnswerPatience; ++looks) {
-      if (inside_.load(std::memory_order_acquire) == ticket) return true;  // answered: pairs with try_enter
+      if (inside_.load(std::memory_order_acquire) == ticket) return thief_entry::answered;  // pairs with try_enter
       Memory::relax();
     }
     Memory::heavy_barrier();  // apart: pairs with the owner's light barrier in try_enter
     for (int looks = 0; looks < Patience; ++looks) {
-      if (inside_.load(std::memory_order_acquire) != in) return true;  // pairs with leave
+      if (inside_.load(std::memory_order_acquire) != in) return thief_entry::past_barrier;  // pairs with leave
       Memory::relax();
     }
     leave_as_thief();  // thief-gives-up
-    return false;
+    return thief_entry::refused;
   }
 
   void leave_as_thief() noexcept {

@@ -153,7 +153,7 @@ void default_policy::place(strand_state& s, unsigned worker_index) noexcept {
   color_queue& q = queue_of(s);
   const unsigned owner = q.owner.load(std::memory_order_acquire);
   if (owner == worker_index) return;
-  while (!homes_[owner].lock.try_enter_as_thief()) std::this_thread::yield();
+  while (homes_[owner].lock.try_enter_as_thief(false) == thief_entry::refused) std::this_thread::yield();
   homes_[owner].give(q, worker_index);
   homes_[owner].lock.leave_as_thief();
 }

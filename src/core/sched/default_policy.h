@@ -44,6 +44,8 @@ class default_policy {
   void cover(worker& w) noexcept;
   [[nodiscard]] work_seen sources(const worker& w) noexcept;
   [[nodiscard]] work_seen watch_others(const worker& w) noexcept;
+  /// Its victim has just been busy, and what follows from that may come at any moment (W9, whose rounds begin behind such a sleep).
+  [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return 100'000; }
   [[nodiscard]] static constexpr bool polls_at_rest(const worker& /*w*/) noexcept { return true; }
   [[nodiscard]] bool any_left() noexcept;
   [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept;
@@ -149,7 +151,7 @@ class default_policy {
 
   // Stealing: default_policy_steal.cpp
   void set_victims(const std::string& root = "/sys");
-  [[nodiscard]] bool may_answer(const watch& own, unsigned victim) const noexcept;
+  [[nodiscard]] bool may_answer(const watch& own, unsigned victim, std::uint64_t now_ns) const noexcept;
   bool steal_from(worker& w, unsigned victim, std::size_t most) noexcept;
   void wake_owners() noexcept;
   [[nodiscard]] std::size_t worth_taking(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept;

@@ -149,10 +149,9 @@ void default_policy::after_append(const worker& from, appended outcome) noexcept
 /// After a color became runnable on the worker that runs the calling event: somebody must be there if the event lasts.
 void default_policy::after_local(home& h) noexcept {
   const idle_view seen = life_.sleepers().view_by_worker();
-  if (seen.quiet()) return;
+  if (seen.quiet() || (seen.is_watched() && h.runnable() < urgent_backlog)) return;
   if (seen.forked()) return life_.posted_outside(seen);
   if (!stealing_ || seen.searching() != 0) return;
-  if (seen.watching() && h.runnable() < urgent_backlog) return;
   life_.wake_any(nullptr);
 }
 

@@ -17,7 +17,10 @@ struct default_policy_probe {
   static void use_clock(default_policy& policy, std::uint64_t (*now)() noexcept) { policy.now_ = now; }
   static void set_victims(default_policy& policy, const std::string& root) { policy.set_victims(root); }
   static bool steal_from(default_policy& policy, worker& w, unsigned victim) { return policy.steal_from(w, victim, ~std::size_t{0}); }
-  static bool may_answer(default_policy& policy, const worker& w, unsigned victim) { return policy.may_answer(policy.watches_[w.index], victim); }
+  static bool may_answer(default_policy& policy, const worker& w, unsigned victim, std::uint64_t now_ns) {
+    return policy.may_answer(policy.watches_[w.index], victim, now_ns);
+  }
+  static home& home_of(default_policy& policy, const worker& w) { return policy.homes_[w.index]; }
   static std::size_t urgent_at(default_policy& policy, const worker& w) { return policy.homes_[w.index].urgent.size(); }
   static void make_room(default_policy& policy, worker& w, std::uint64_t now_ns) { policy.make_room(w, now_ns); }
 };

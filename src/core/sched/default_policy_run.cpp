@@ -158,6 +158,7 @@ bool default_policy::run_events(worker& w, color_queue& q, backlog& seen) {
       if (h.has_loot()) after_local(h);
     }
     run_batch(w, q, seen, std::min(batch_, longest_batch_ - served));
+    h.lock.answer();  // each batch counts as a turn, at which thieves expect it
     if (real_now_ns() - begin >= longest_turn_ns) return;
   }
 }

@@ -33,8 +33,8 @@ constexpr std::uint64_t forecast_watch_ns = 200'000;
 /// next posts there would go to another worker (measured: W7, whose maker's turn takes 25 us).
 constexpr std::uint64_t long_turn_ns = 50'000;
 /// A count that is older says nothing about now.
-constexpr std::uint64_t longest_watch_ns = 2'000'000;
-/// A backlog that the victim alone would not have served by then is shared. With the time between two looks of a watcher (lifecycle_sleep.cpp), the
+constexpr std::uint64_t longest_count_ns = 2'000'000;
+/// A backlog that the victim alone would not have served by then is shared. With the time between two looks of a watcher (policy.h), the
 /// second one that it takes, and its wake-up, that is less than contract 7's 1 ms; so are two such times, where a first look has just missed that a
 /// victim got stuck.
 constexpr std::uint64_t longest_wait_ns = 400'000;
@@ -50,6 +50,8 @@ constexpr std::size_t most_stolen = 2440;
 constexpr std::uint64_t color_price_ns = 300;
 /// Loot that keeps a thief busy for less has not paid, however cheap the way in: what moving it costs is not in the price.
 constexpr std::uint64_t least_paid_ns = 40'000;
+/// Who makes a turn in so long is asked to answer.
+constexpr std::uint64_t longest_answer_ns = 20'000;
 /// How long a worker keeps off after a steal that did not pay; doubled each time.
 constexpr std::uint64_t shortest_rest_ns = 100'000;
 constexpr std::uint64_t longest_rest_ns = 500'000;
@@ -100,7 +102,8 @@ void default_policy::watch::judge_loot(std::uint64_t now_ns) noexcept {
   keeps_off_until_ns = now_ns + keeps_off_ns;
 }
 
-/// The thief waits until it is in, and the victim waits for it as long, or is stopped by its barrier. Each steal counts for an eighth: one in which this thread
+/// The thief waits until it is in, and the victim is stopped by its barrier, or waits for it. Who answers is not stopped, and says nothing.
+/// Each steal counts for an eighth: one in which this thread
 /// was preempted must not keep it off.
 void default_policy::watch::learn_price(std::uint64_t entering_ns) noexcept {
   const std::uint64_t price = std::clamp(2 * entering_ns, lowest_price_ns, highest_price_ns);
@@ -154,7 +157,7 @@ std::size_t default_policy::worth_taking(watch& own, unsigned victim, std::uint6
   const std::uint64_t made = turns - seen.turns;
   own.figures.longest_queue = std::max<std::uint64_t>(own.figures.longest_queue, waiting);
   // One that has nothing waiting, or nobody has looked at for long: what it did says nothing about what it does next.
-  if (waiting == 0 || watched_ns > longest_watch_ns) {
+  if (waiting == 0 || watched_ns > longest_count_ns) {
     seen = {turns, now_ns};
     return 0;
   }
@@ -207,9 +210,11 @@ bool default_policy::watch_closely(const worker& w, std::uint64_t for_ns) noexce
                      [&](unsigned n) { return own.others[n].suspected && worth_taking(own, n, now_()) != 0; });
 }
 
-/// Whether this victim will soon notice a thief by itself: it makes turns. One within a long event, or asleep, does not.
-bool default_policy::may_answer(const watch& own, unsigned victim) const noexcept {
-  return !life_.sleepers().is_asleep(victim) && life_.at(victim).turns.get() != own.others[victim].turns;
+/// Whether this victim will soon notice a thief by itself: it makes short turns. One within a long event, or asleep, does not.
+bool default_policy::may_answer(const watch& own, unsigned victim, std::uint64_t now_ns) const noexcept {
+  const glance& seen = own.others[victim];
+  const std::uint64_t made = life_.at(victim).turns.get() - seen.turns;
+  return made != 0 && (now_ns - seen.since_ns) / made <= longest_answer_ns && !life_.sleepers().is_asleep(victim);
 }
 
 bool default_policy::steal_from(worker& w, unsigned victim, std::size_t most) noexcept {
@@ -219,9 +224,11 @@ bool default_policy::steal_from(worker& w, unsigned victim, std::size_t most) no
   const bool is_awake = !life_.sleepers().is_asleep(victim);
   const std::uint64_t begin = real_now_ns();
   std::uint64_t entered = begin;
-  const home::robbed got = homes_[victim].rob(w.index, room, [&entered]() noexcept { entered = real_now_ns(); }, may_answer(own, victim));
-  if (got.entered) {
-    if (is_awake) own.learn_price(entered - begin);
+  const home::robbed got = homes_[victim].rob(w.index, room, [&entered]() noexcept { entered = real_now_ns(); }, may_answer(own, victim, begin));
+  if (got.entry != thief_entry::refused) {
+    own.others[victim].suspected = false;  // what its turns took will say nothing of what it makes next
+    if (is_awake && got.entry != thief_entry::answered) own.learn_price(entered - begin);
+    own.figures.answered += got.entry == thief_entry::answered ? 1 : 0;
     own.figures.lock_wait_ns += entered - begin;
     own.figures.lock_held_ns += real_now_ns() - entered;
   }
@@ -229,7 +236,7 @@ bool default_policy::steal_from(worker& w, unsigned victim, std::size_t most) no
   // The victim may have looked while the thief had the pinned color queue in hand, and be asleep now (covered).
   if (got.pinned) after_link(victim, true, &w);
   if (got.count == 0) {
-    own.figures.vain_visits += got.entered ? 1 : 0;
+    own.figures.vain_visits += got.entry != thief_entry::refused ? 1 : 0;
     return false;
   }
   homes_[w.index].receive(room.first(got.count));
@@ -247,6 +254,7 @@ scheduler_figures default_policy::figures() const noexcept {
     sum.lock_held_ns += each.figures.lock_held_ns;
     sum.steal_ns += each.figures.steal_ns;
     sum.vain_visits += each.figures.vain_visits;
+    sum.answered += each.figures.answered;
     sum.stolen_run_ns += each.figures.stolen_run_ns;
     sum.longest_queue = std::max(sum.longest_queue, each.figures.longest_queue);
   }

@@ -1,6 +1,7 @@
 // Whether a thief takes a backlog is a matter of times. Here they are told to it: no worker runs, and no clock decides.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <string>
 #include <tartan/core/hints.h>
 #include <tartan/core/runtime.h>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -312,24 +314,43 @@ TEST_F(a_thief, does_not_keep_off_from_who_sleeps) {
   (void)sleepers.end_search();
 }
 
-TEST_F(a_thief, waits_for_the_answer_of_who_makes_turns) {
-  let_wait(1, 1);
-  EXPECT_TRUE(default_policy_probe::may_answer(*policy, thief, victim.index));
+TEST_F(a_thief, waits_for_the_answer_of_who_makes_short_turns) {
+  let_wait(1, 5);  // 20 us each
+  EXPECT_TRUE(default_policy_probe::may_answer(*policy, thief, victim.index, now_ns));
+  EXPECT_FALSE(default_policy_probe::may_answer(*policy, thief, victim.index, now_ns + 5));
 }
 
 TEST_F(a_thief, waits_for_no_answer_from_within_a_long_event) {
-  let_wait(1, 0);
-  EXPECT_FALSE(default_policy_probe::may_answer(*policy, thief, victim.index));
+  let_wait(1, 0, 1'000);
+  EXPECT_FALSE(default_policy_probe::may_answer(*policy, thief, victim.index, now_ns));
 }
 
 TEST_F(a_thief, waits_for_no_answer_of_who_sleeps) {
-  let_wait(1, 1);
+  let_wait(1, 5);
   auto& sleepers = rt.state().life().sleepers();
   sleepers.search();
   sleepers.rest(victim.index);
-  EXPECT_FALSE(default_policy_probe::may_answer(*policy, thief, victim.index));
+  EXPECT_FALSE(default_policy_probe::may_answer(*policy, thief, victim.index, now_ns));
   sleepers.cancel(victim.index);
   (void)sleepers.end_search();
+}
+
+// Until the victim has answered, which it may miss while it has no CPU: for ever, if nobody were asked.
+TEST_F(a_thief, is_let_in_by_a_victim_that_makes_turns_and_learns_no_price_from_that) {
+  std::atomic<bool> over{false};
+  std::thread owner{[&] {
+    while (!over.load()) default_policy_probe::home_of(*policy, victim).lock.answer();
+  }};
+  do {
+    seen().price_ns = 12'345;
+    seen().others[victim.index] = {.turns = victim.turns.get(), .since_ns = real_now_ns(), .suspected = true};
+    victim.turns.add(1);
+    (void)default_policy_probe::steal_from(*policy, thief, victim.index);
+    EXPECT_FALSE(seen().others[victim.index].suspected);
+  } while (policy->figures().answered == 0);
+  EXPECT_EQ(seen().price_ns, 12'345u);
+  over = true;
+  owner.join();
 }
 
 TEST_F(a_thief, does_not_keep_off_after_loot_whose_owner_slept) {

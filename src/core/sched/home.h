@@ -258,18 +258,18 @@ struct alignas(128) home_of {
   struct robbed {
     std::size_t count = 0;
     color_queue* strays = nullptr;
-    bool entered = false;
+    thief_entry entry = thief_entry::refused;
     bool pinned = false;  ///< the owner must be awake: nobody else may run what is left behind
   };
 
   /// Takes half of the runnable color queues, the incoming ones included: else work behind a long event is stuck.
   /// They are the thief's, which has to receive() them. `may_answer`: as the lock has it. Calls `on_entered` with the lock held.
   template <class F>
-  [[nodiscard]] robbed rob(unsigned thief, std::span<color_queue*> room, F on_entered, bool may_answer = false) noexcept {
+  [[nodiscard]] robbed rob(unsigned thief, std::span<color_queue*> room, F on_entered, bool may_answer) noexcept {
     robbed outcome;
-    if (!lock.try_enter_as_thief(may_answer)) return outcome;
+    outcome.entry = lock.try_enter_as_thief(may_answer);
+    if (outcome.entry == thief_entry::refused) return outcome;
     on_entered();
-    outcome.entered = true;
     outcome.strays = take_incoming();
     if (urgent.size() != 0) outcome.count = urgent.take_half(room);
     outcome.count += queue.take_half(room.subspan(outcome.count));

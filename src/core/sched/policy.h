@@ -44,10 +44,17 @@ struct scheduler_figures {
   std::uint64_t steals = 0;
   std::uint64_t steal_ns = 0;        ///< of thieves that found something, from the victim's lock to their own queue
   std::uint64_t vain_visits = 0;     ///< of thieves that locked a victim and found nothing
+  std::uint64_t answered = 0;        ///< visits that the default's victim let in by itself: no membarrier was needed
   std::uint64_t stolen_events = 0;   ///< that have run
   std::uint64_t stolen_run_ns = 0;   ///< what they took
   std::uint64_t longest_queue = 0;   ///< events that waited in one queue, at most
 };
+
+/// How long a watcher sleeps at most. A runnable color waits at most 1 ms while a worker is idle (contract 7), also if one look has just missed that its victim
+/// got stuck: twice this sleep, its timer's slack and its way to a CPU, and the second looks that it takes; and its way up.
+inline constexpr std::uint64_t longest_watch_ns = 350'000;
+inline constexpr std::uint64_t latest_watch_ns = longest_watch_ns + 50'000 + 33'000 + 20'000;
+static_assert(2 * latest_watch_ns + 50'000 <= 1'000'000);
 
 /// Requirements of a policy. `from` is the calling worker, null on a foreign thread. None is optional: nobody would notice that an optional one
 /// is misspelled, and so never called.
@@ -66,6 +73,7 @@ concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, c
   { p.leave(w) } noexcept -> std::same_as<void>;  // a run has ended for this worker: until the next one it runs nothing
   { p.cover(w) } noexcept;                      // the last searcher found work: is there more, for another worker?
   { p.sources(w) } noexcept -> std::same_as<work_seen>;  // the look before sleeping, after a heavy barrier
+  { c.first_watch_ns() } noexcept -> std::same_as<std::uint64_t>;  // how long a watcher sleeps before that; each further time twice as long
   { p.watch_others(w) } noexcept -> std::same_as<work_seen>;  // a watcher's look, asleep, when its time is up; found: it gets up, and searches
   { c.polls_at_rest(w) } noexcept -> std::same_as<bool>;  // found nothing: true: takes readiness in its sleep; false: nobody does but others
   { c.waiting(n) } noexcept -> std::same_as<std::size_t>;  // runnable colors held by a worker, roughly
@@ -91,6 +99,7 @@ class scheduler {
   virtual void place(strand_state& s, unsigned worker_index) noexcept = 0;
   [[nodiscard]] virtual work_seen sources(const worker& w) noexcept = 0;
   [[nodiscard]] virtual work_seen watch_others(const worker& w) noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t first_watch_ns() const noexcept = 0;
   virtual void cover(worker& w) noexcept = 0;
   /// For a worker that rests in a pause; within a run its loop asks the policy itself.
   [[nodiscard]] virtual bool polls_at_rest(const worker& w) const noexcept = 0;

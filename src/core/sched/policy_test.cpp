@@ -107,12 +107,17 @@ struct hides_watch_others : test::serial_policy {
  private:
   static detail::work_seen watch_others(const detail::worker& /*w*/) noexcept { return detail::work_seen::none; }
 };
+struct hides_first_watch : test::serial_policy {
+ private:
+  static std::uint64_t first_watch_ns() noexcept { return 1; }
+};
 struct hides_figures : test::serial_policy {
  private:
   static detail::scheduler_figures figures() noexcept { return {.counted = true}; }
 };
 static_assert(!detail::scheduling_policy<hides_leave>);
 static_assert(!detail::scheduling_policy<hides_watch_others>);
+static_assert(!detail::scheduling_policy<hides_first_watch>);
 static_assert(!detail::scheduling_policy<hides_figures>);
 
 class a_second_policy : public test::with_a_serial_policy {};

@@ -26,6 +26,7 @@ class scheduled final : public scheduler {
   void place(strand_state& s, unsigned worker_index) noexcept override { policy_.place(s, worker_index); }
   work_seen sources(const worker& w) noexcept override { return policy_.sources(w); }
   work_seen watch_others(const worker& w) noexcept override { return policy_.watch_others(w); }
+  std::uint64_t first_watch_ns() const noexcept override { return policy_.first_watch_ns(); }
   void cover(worker& w) noexcept override { policy_.cover(w); }
   bool polls_at_rest(const worker& w) const noexcept override { return policy_.polls_at_rest(w); }
   bool any_left() noexcept override { return policy_.any_left(); }

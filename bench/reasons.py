@@ -1,4 +1,5 @@
-"""Why aims of bench/goals.py are open: what each would need, and what forbids it here. Figures are those of the run that is shown, or of the one that is named."""
+"""Why aims of bench/goals.py are open: what each would need, and what forbids it here. Figures are those of the run that is shown,
+or of the one that is named."""
 
 import json
 import pathlib

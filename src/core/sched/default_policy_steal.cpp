@@ -103,8 +103,7 @@ void default_policy::watch::judge_loot(std::uint64_t now_ns) noexcept {
 }
 
 /// The thief waits until it is in, and the victim is stopped by its barrier, or waits for it. Who answers is not stopped, and says nothing.
-/// Each steal counts for an eighth: one in which this thread
-/// was preempted must not keep it off.
+/// Each steal counts for an eighth: one in which this thread was preempted must not keep it off.
 void default_policy::watch::learn_price(std::uint64_t entering_ns) noexcept {
   const std::uint64_t price = std::clamp(2 * entering_ns, lowest_price_ns, highest_price_ns);
   price_ns += price / 8 - price_ns / 8;

@@ -32,10 +32,10 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t now_ns = 1'000'000'000;
 
-/// Worker 0 looks at worker 1, both awake.
+/// Worker 0 looks at worker 1, both awake; or at more.
 class a_thief : public testing::Test {
  protected:
-  a_thief() {
+  explicit a_thief(unsigned workers = 2) : rt{of_workers(workers)} {
     auto made = std::make_unique<scheduled<default_policy>>(rt.state());
     policy = &made->inner();
     rt.state().use(std::move(made));
@@ -43,12 +43,15 @@ class a_thief : public testing::Test {
 
   /// Gives the victim colors that wait, and has it make so many turns in the time for which it is watched.
   void let_wait(unsigned colors, unsigned turns, std::uint64_t watched_ns = 100'000, const hints& told = {}) {
-    seen().others[victim.index] = {.turns = victim.turns.get(), .since_ns = now_ns - watched_ns};
+    let_wait_at(victim, colors, turns, watched_ns, told);
+  }
+  void let_wait_at(worker& whose, unsigned colors, unsigned turns, std::uint64_t watched_ns = 100'000, const hints& told = {}) {
+    seen().others[whose.index] = {.turns = whose.turns.get(), .since_ns = now_ns - watched_ns};
     for (unsigned n = 0; n < colors; ++n) {
       event& e = *make_event(rt.state(), with_hints(told, [] {}), std::source_location::current());
-      policy->submit(color{++last_color}, e, &victim);
+      policy->submit(color{++last_color}, e, &whose);
     }
-    victim.turns.add(turns);
+    whose.turns.add(turns);
   }
   bool takes_at(std::uint64_t when_ns) { return default_policy_probe::visit_others(*policy, thief, when_ns); }
   /// Where turns are short one look is not enough; until the next one the victim makes so many.
@@ -59,13 +62,13 @@ class a_thief : public testing::Test {
   }
   default_policy_probe::watch& seen() { return default_policy_probe::watch_of(*policy, thief); }
 
-  static options two_workers() {
+  static options of_workers(unsigned workers) {
     options with;
-    with.workers = 2;
+    with.workers = workers;
     return with;
   }
 
-  runtime rt{two_workers()};
+  runtime rt;
   default_policy* policy = nullptr;
   worker& thief = rt.state().life().at(0);
   worker& victim = rt.state().life().at(1);
@@ -147,7 +150,7 @@ std::uint64_t next_us() noexcept { return watchers_now_ns += 1'000; }
 
 class a_watcher_asleep : public a_thief {
  protected:
-  a_watcher_asleep() {
+  explicit a_watcher_asleep(unsigned workers = 2) : a_thief{workers} {
     watchers_now_ns = now_ns;
     default_policy_probe::use_clock(*policy, next_us);
   }
@@ -176,6 +179,27 @@ TEST_F(a_watcher_asleep, sleeps_on_if_the_second_look_shows_that_turns_are_cheap
   EXPECT_GE(watchers_now_ns, now_ns + 20'000);
   EXPECT_LT(watchers_now_ns, now_ns + 40'000);
   EXPECT_EQ(seen().others[victim.index].turns, victim.turns.get());  // and from there on anew
+}
+
+class a_watcher_of_two : public a_watcher_asleep {
+ protected:
+  a_watcher_of_two() : a_watcher_asleep{3} {}
+  worker& other = rt.state().life().at(2);
+};
+counter* turns_of_other = nullptr;
+
+TEST_F(a_watcher_of_two, waits_for_the_second_looks_at_both_together) {
+  suspects();
+  let_wait_at(other, 100, 100);
+  turns_of_victim = &victim.turns;
+  turns_of_other = &other.turns;
+  default_policy_probe::use_clock(*policy, []() noexcept {
+    if (watchers_now_ns == now_ns + 10'000) turns_of_victim->add(200), turns_of_other->add(200);
+    return next_us();
+  });
+  EXPECT_EQ(policy->watch_others(thief), work_seen::declined);
+  EXPECT_GE(watchers_now_ns, now_ns + 20'000);
+  EXPECT_LT(watchers_now_ns, now_ns + 35'000);
 }
 
 TEST_F(a_watcher_asleep, gets_up_at_once_if_it_is_called) {

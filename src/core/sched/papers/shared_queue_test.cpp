@@ -79,10 +79,14 @@ TEST_F(shared_queue, calls_worker_0_when_a_look_has_kept_a_pinned_event_off_it) 
     rt.post([&] { ran = std::this_thread::get_id() == first; });
     test::spin_until([&] { return rt.state().life().sleepers().is_asleep(0) && outside.first_sleeps; });
   };
-  // Keeps worker 0 awake until worker 1 looks.
+  // Keeps worker 0 awake until worker 1 looks. Worker 0 may have looked before; then worker 1 blocks, and looks when that ends.
+  detail::lifecycle& life = rt.state().life();
   std::function<void()> keep = [&] {
     if (std::this_thread::get_id() == first) {
-      test::spin_until([&] { return outside.has_looked.load(); });
+      test::spin_until([&] {
+        if (life.sleepers().is_asleep(1)) life.wake(1, nullptr);
+        return outside.has_looked.load();
+      });
     } else {
       rt.post(color{1}, keep);
     }

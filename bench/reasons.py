@@ -110,6 +110,14 @@ def of_w6(run):
             f"with a p99 of {p99[0]} and {p99[1]} times the ideal one")
 
 
+def of_w7(run):
+    on, off = (run.values("w7", contender, "ns_per_color", run.n) for contender in ("tartan_strand", "tartan_strand+no_steal"))
+    steals = run.said("w7", "tartan_strand", "steals", run.n)
+    return ("1.1 of the time without stealing",
+            f"seven runs of each: {number(min(on))} to {number(max(on))} ns with stealing, {number(min(off))} to {number(max(off))} without; with it a run has "
+            f"{steals} steals, of some 50 us each in 100 ms. The gate's row of W7, which pairs both more often, says more")
+
+
 def of_w9(run):
     schedulers = [f"{plan.PAPERS_PROGRAM}@{name}" for name in plan.PAPERS]
     costs = [(how, ours.cost_of_best("w9", "ns_per_a", run.n, schedulers)) for how, ours in (("by strand", run.strand), ("by value", run.value))]
@@ -146,6 +154,7 @@ def of_w11(run):
 REASONS = ((r"W1, \d+ workers: by the best rival's", "W1, by the best rival's", of_w1), (r"W2, \d+ workers: ", "W2, singly", of_w2),
            (r"W2, \d+ workers, batches", "W2, batches", of_batches), (r"W3, ", "W3", of_w3), (r"W4, \d+ workers: share", "W4", of_w4),
            (r"W5: .* by strand", "W5", of_w5), (r"W6, .* share of the bound", "W6", of_w6), (r"W6, .* p99", "W6", of_w6),
+           (r"W7, .* stealing off", "W7, by stealing off", of_w7),
            (r"W4, .* the papers'", "W4, by the papers'", of_w4_by_papers),
            (r"W9, .* the papers'", "W9, by the papers'", of_w9), (r"W10, .* order", "W10, the order", of_w10), (r"W11: ", "W11", of_w11))
 

@@ -81,6 +81,7 @@ class tartan_runtime {
     to.add("stolen_run_ns", per_steal(seen.stolen_run_ns));
     if (seen.stolen_events != 0) to.add("events_per_steal", per_steal(seen.stolen_events));  // the default does not tell them apart
     to.add("vain_visits", static_cast<double>(seen.vain_visits));
+    to.add("answered_visits", static_cast<double>(seen.answered));
     to.add("longest_queue", static_cast<double>(seen.longest_queue));
   }
 

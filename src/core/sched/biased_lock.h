@@ -47,7 +47,7 @@ class biased_lock {
 
   /// By the owner, who stays away for longer than usual: lets a thief in that asks. Threads: the owner only, outside.
   void answer() noexcept {
-    const std::uint32_t asking = thief_.load(std::memory_order_relaxed);      // what a thief did is seen past the next try_enter
+    const std::uint32_t asking = thief_.load(std::memory_order_relaxed);    // what a thief did is seen past the next try_enter
     if (is_held(asking)) inside_.store(asking, std::memory_order_release);  // answered: pairs with the thief's acquire load
   }
 

@@ -32,6 +32,12 @@ constexpr std::uint64_t forecast_watch_ns = 200'000;
 /// A turn that lasts longer is a long event, behind which colors are stuck. Before, what its event made is better left to it: each of its
 /// next posts there would go to another worker (measured: W7, whose maker's turn takes 25 us).
 constexpr std::uint64_t long_turn_ns = 50'000;
+/// A runnable color waits at most 1 ms while a worker is idle (contract 7), also if one look has just missed that its victim got stuck: two
+/// sleeps, each with its timer's slack, its way to a CPU and the second look that it takes; and the way up.
+constexpr std::uint64_t timer_slack_ns = 50'000;
+constexpr std::uint64_t way_to_cpu_ns = 33'000;
+constexpr std::uint64_t rise_ns = 50'000;
+static_assert(2 * (longest_watch_ns + timer_slack_ns + way_to_cpu_ns + second_watch_ns) + rise_ns <= 1'000'000);
 /// A count that is older says nothing about now.
 constexpr std::uint64_t longest_count_ns = 2'000'000;
 /// A backlog that the victim alone would not have served by then is shared. With the time between two looks of a watcher (policy.h), the

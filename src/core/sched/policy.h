@@ -50,11 +50,8 @@ struct scheduler_figures {
   std::uint64_t longest_queue = 0;   ///< events that waited in one queue, at most
 };
 
-/// How long a watcher sleeps at most. A runnable color waits at most 1 ms while a worker is idle (contract 7), also if one look has just missed that its victim
-/// got stuck: twice this sleep, its timer's slack and its way to a CPU, and the second looks that it takes; and its way up.
+/// How long a watcher sleeps at most (a static_assert beside the default policy's steals says why so long).
 inline constexpr std::uint64_t longest_watch_ns = 350'000;
-inline constexpr std::uint64_t latest_watch_ns = longest_watch_ns + 50'000 + 33'000 + 20'000;
-static_assert(2 * latest_watch_ns + 50'000 <= 1'000'000);
 
 /// Requirements of a policy. `from` is the calling worker, null on a foreign thread. None is optional: nobody would notice that an optional one
 /// is misspelled, and so never called.

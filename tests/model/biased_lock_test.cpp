@@ -118,6 +118,20 @@ TEST(biased_lock, keeps_apart_who_is_answered_while_the_owner_is_away) {
   EXPECT_TRUE(found.proved()) << found.report;
 }
 
+// An answer may reach the word after its thief has gone and another has come.
+TEST(biased_lock, keeps_apart_two_who_ask_an_owner_that_is_away) {
+  for (const bool fences : {false, true}) {
+    const result found = explore({.name = fences ? "biased_lock_away_two_fences" : "biased_lock_away_two", .symmetric_barriers = fences}, [](program& p) {
+      auto* g = p.make<guarded<model_memory>>();
+      p.thread("owner", [=] { g->lock.answer(), g->own(1); });
+      p.thread("thief", [=] { g->rob(asks::for_an_answer); });
+      p.thread("second thief", [=] { g->rob(asks::for_an_answer); });
+      p.finally([=] { check(g->entries == g->expected, "nothing done inside is lost"); });
+    });
+    EXPECT_TRUE(found.proved()) << found.report;
+  }
+}
+
 TEST(biased_lock, keeps_two_thieves_and_the_owner_apart) {
   const result found = two_thieves<model_memory>({.name = "biased_lock_two_thieves"});
   EXPECT_TRUE(found.proved()) << found.report;

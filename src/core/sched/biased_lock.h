@@ -19,9 +19,10 @@ enum class thief_entry : std::uint8_t {
   past_barrier,  ///< it is inside
 };
 
-/// `Patience` is how often a thief looks whether the owner has left: some 2 to 4 us. `AnswerPatience`, how often whether it answers: some 30 to 45 us,
-/// for that costs the owner nothing, and other thieves only this victim, while a membarrier in a virtual machine takes up to 20 from both. `FirstTicket`:
-/// odd; tests begin near the end.
+/// `Patience` is how often a thief looks whether the owner has left: some 2 to 4 us. `AnswerPatience`, how often whether it answers: some 30 to 45 us
+/// where the processor's pause takes 40 ns, less where it is shorter. That is the thief's time, which is idle, and other thieves only lack this victim,
+/// while a membarrier in a virtual machine takes up to 20 us from both; but a thief that loses its CPU meanwhile keeps its victim waiting (both limits
+/// are its own). `FirstTicket`: odd; tests begin near the end.
 template <class Memory, int Patience = 64, int AnswerPatience = 1000, std::uint32_t FirstTicket = 1>
 class biased_lock {
  public:
@@ -79,6 +80,8 @@ class biased_lock {
   }
 
  private:
+  friend struct biased_lock_probe;
+
   // Of thief_: even while none is there; each makes it odd, a ticket that none of the 2^31 - 1 before had.
   [[nodiscard]] static constexpr bool is_held(std::uint32_t thief) noexcept { return (thief & 1) != 0; }
   // Of inside_, even; else it is the ticket of a thief that the owner has seen.
@@ -106,6 +109,22 @@ class biased_lock {
   typename Memory::template atomic<std::uint32_t> inside_{out, "inside"};
   typename Memory::template atomic<std::uint32_t> thief_{FirstTicket - 1, "thief"};
   typename Memory::template atomic<bool> waiting_{false, "waiting"};
+};
+
+/// What tests see, of a lock that no thief enters or leaves meanwhile.
+struct biased_lock_probe {
+  template <class Lock>
+  [[nodiscard]] static bool is_in_the_way(const Lock& of) noexcept {
+    return has_thief(of) && of.waiting_.load(std::memory_order_relaxed);
+  }
+  template <class Lock>
+  [[nodiscard]] static bool has_thief(const Lock& of) noexcept {
+    return Lock::is_held(of.thief_.load(std::memory_order_relaxed));
+  }
+  template <class Lock>
+  [[nodiscard]] static bool has_answered(const Lock& of) noexcept {
+    return has_thief(of) && of.inside_.load(std::memory_order_relaxed) == of.thief_.load(std::memory_order_relaxed);
+  }
 };
 
 }  // namespace tartan::detail

@@ -11,6 +11,7 @@
 #include <string>
 #include <tartan/core/hints.h>
 #include <tartan/core/runtime.h>
+#include <tartan/core/strand.h>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "core/cpus.h"
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
+#include "core/sched/biased_lock.h"
 #include "core/sched/default_policy.h"
 #include "core/sched/default_policy_probe.h"
 #include "core/sched/scheduled.h"
@@ -375,6 +377,53 @@ TEST_F(a_thief, is_let_in_by_a_victim_that_makes_turns_and_learns_no_price_from_
   EXPECT_EQ(seen().price_ns, 12'345u);
   over = true;
   owner.join();
+}
+
+TEST_F(a_thief, learns_no_price_from_an_answer_that_never_comes) {
+  let_wait(1, 0);
+  seen().price_ns = 12'345;
+  seen().others[victim.index] = {.turns = victim.turns.get(), .since_ns = real_now_ns()};
+  victim.turns.add(1'000'000);  // so short ones that it is asked; but nobody runs it
+  EXPECT_TRUE(default_policy_probe::steal_from(*policy, thief, victim.index));
+  EXPECT_EQ(policy->figures().answered, 0u);
+  EXPECT_EQ(seen().price_ns, 12'345u);
+}
+
+// A thief enters within the first event. The third batch finds it answered, or else was not reached in time: then the thief is in the owner's way.
+TEST(a_victim, answers_after_each_batch_of_a_backlog) {
+  options with;
+  with.workers = 1;
+  runtime rt{with};
+  auto& policy = dynamic_cast<scheduled<default_policy>&>(rt.state().policy()).inner();
+  auto& lock = default_policy_probe::home_of(policy, rt.state().life().at(0)).lock;
+  std::atomic<bool> over{false};
+  std::atomic<bool> cut_short{false};
+  std::thread helper{[&] {
+    for (; !over; std::this_thread::yield()) {
+      if (!biased_lock_probe::is_in_the_way(lock)) continue;
+      cut_short = true;
+      lock.leave_as_thief();
+    }
+  }};
+  bool answered = false;
+  auto entry = thief_entry::refused;
+  strand hot{rt};
+  do {
+    cut_short = false;
+    for (int n = 0; n < 100; ++n) {
+      hot.post([&, n] {
+        if (n == 0) entry = lock.try_enter_as_thief(false);
+        if (n != 40 || !biased_lock_probe::has_thief(lock)) return;
+        answered = biased_lock_probe::has_answered(lock);
+        lock.leave_as_thief();
+      });
+    }
+    rt.run_until_idle();
+  } while (cut_short);
+  over = true;
+  helper.join();
+  EXPECT_EQ(entry, thief_entry::past_barrier);
+  EXPECT_TRUE(answered);
 }
 
 TEST_F(a_thief, does_not_keep_off_after_loot_whose_owner_slept) {

@@ -33,8 +33,6 @@ namespace tartan::detail {
 
 namespace {
 
-constexpr std::size_t alignment_bytes = 64;
-
 /// A free block is out of bounds but for its links, so that AddressSanitizer sees who uses a frame that has ended.
 void forbid([[maybe_unused]] void* block, [[maybe_unused]] std::size_t links, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(TARTAN_ADDRESS_SANITIZER)
@@ -62,8 +60,8 @@ struct frame_tag {
 };
 
 void* from_heap(std::size_t bytes) {
-  const std::size_t whole = (bytes + alignment_bytes - 1) & ~(alignment_bytes - 1);
-  void* const memory = std::aligned_alloc(alignment_bytes, whole);
+  const std::size_t whole = (bytes + frame_alignment_bytes - 1) & ~(frame_alignment_bytes - 1);
+  void* const memory = std::aligned_alloc(frame_alignment_bytes, whole);
   if (memory == nullptr) throw std::bad_alloc{};
   return memory;
 }

@@ -204,6 +204,25 @@ TEST_P(a_task, works_with_the_color_of_a_strand) {
   run();
 }
 
+/// gcc before 13 compiles it wrongly (GCC bug 106188).
+task<bool> without_a_variable_that_awaits_in_a_condition() {
+  if (co_await twice(1) != 2) co_return false;
+  co_return true;
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+TEST(a_misplaced_frame, ends_the_program_where_its_coroutine_is_made) {
+  EXPECT_DEATH(static_cast<void>(without_a_variable_that_awaits_in_a_condition()), "GCC bug 106188.*give the awaited value a name first");
+}
+#else
+TEST_P(a_task, may_await_in_a_condition) {
+  bool went = false;
+  spawn(rt(), [&]() -> task<> { went = co_await without_a_variable_that_awaits_in_a_condition(); });
+  run();
+  EXPECT_TRUE(went);
+}
+#endif
+
 TEST(a_task_that_was_moved_from, ends_the_program_when_it_is_awaited) {
   EXPECT_DEATH(
       {

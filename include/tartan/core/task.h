@@ -164,10 +164,12 @@ namespace detail {
 
 template <class T>
 task<T> task_promise<T>::get_return_object() noexcept {
+  check_frame(*this);
   return task<T>{std::coroutine_handle<task_promise>::from_promise(*this)};
 }
 
 inline task<void> task_promise<void>::get_return_object() noexcept {
+  check_frame(*this);
   return task<void>{std::coroutine_handle<task_promise>::from_promise(*this)};
 }
 

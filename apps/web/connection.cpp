@@ -13,7 +13,11 @@
 #include "connection.h"
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
+
+#include "header_lines.h"
+#include "precondition.h"
 
 namespace web {
 
@@ -40,7 +44,7 @@ tartan::task<> connection::run() {
     const stop next = answer();
     if (next == stop::library) co_await fetch();
     if (next == stop::library && large_ == nullptr) continue;
-    for (std::string_view rest = out_; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {
+    for (std::string_view rest = out_; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {  // send_text, without a frame of its own
       enter(phase::sending);
       if (!co_await peer_.write(rest.substr(0, piece))) co_return;
       now_ = site_.runtime.now();  // much later, if the peer is slow
@@ -123,9 +127,40 @@ response_form connection::form() {
   return {site_.stores.local().date.text(), request_.keep_alive, request_.http_1_0, request_.method != method::head};
 }
 
-void connection::answer_page(const page& what) {
+/// `large`: whose body is sent from the disk.
+void connection::answer_page(const page& what, const std::shared_ptr<const file>& large) {
+  const header_lines fields{request_.fields};
+  const validators known{what.tag, what.modified};
+  if (request_.is_conditional) {
+    const status wanted = check_preconditions(fields, known);
+    if (wanted == status::precondition_failed) return answer_status(wanted);
+    if (wanted == status::not_modified) {
+      append_not_modified(out_, what, form());
+      return end_request();
+    }
+  }
+  if (request_.asks_for_range && range_counts(fields, known, std::time(nullptr))) {
+    const byte_ranges asked{fields.only("Range"), what.size};
+    if (asked.what() != byte_ranges::outcome::whole) return answer_parts(what, asked, large);
+  }
   if (out_.empty() && out_.capacity() < what.body.size()) take_buffer();
   append_page(out_, what, form());
+  if (large != nullptr && request_.method != method::head) {
+    large_ = large;
+    large_parts_.assign(1, {0, what.size});
+    large_frame_.assign(2, {});
+  }
+  end_request();
+}
+
+void connection::answer_parts(const page& what, const byte_ranges& asked, const std::shared_ptr<const file>& large) {
+  if (asked.what() == byte_ranges::outcome::unsatisfiable) {
+    append_not_satisfiable(out_, what, form());
+  } else {
+    append_parts(out_, what, asked.parts(), site_.boundary, form(), large_frame_);
+    large_ = large;
+    large_parts_.assign(asked.parts().begin(), asked.parts().end());
+  }
   end_request();
 }
 
@@ -165,24 +200,34 @@ void connection::answer_finding(const finding& found) {
     return end_request();
   }
   if (found.code != status::ok) return answer_status(found.code);
-  if (found.large == nullptr) {
-    mine.put(target_.path, found.content, found.checked);
-  } else if (request_.method != method::head) {
-    large_ = found.large;
-    large_size_ = found.content->size;
-  }
-  answer_page(*found.content);
+  if (found.large == nullptr) mine.put(target_.path, found.content, found.checked);
+  answer_page(*found.content, found.large);
 }
 
 /// Sends the file without copying it through this program. A file that has become shorter ends the connection: the length was told.
 tartan::task<bool> connection::send_large() {
   const std::shared_ptr<const file> sent = std::move(large_);
-  for (std::uint64_t at = 0; at < large_size_;) {
+  for (std::size_t n = 0; n < large_parts_.size(); ++n) {
+    if (!co_await send_text(large_frame_[n])) co_return false;
+    const std::uint64_t end = large_parts_[n].first + large_parts_[n].size;
+    for (std::uint64_t at = large_parts_[n].first; at < end;) {
+      enter(phase::sending);
+      const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(piece, end - at));
+      if (!co_await peer_.send_file(sent->descriptor(), static_cast<std::int64_t>(at), bytes)) co_return false;
+      now_ = site_.runtime.now();
+      at += bytes;
+    }
+  }
+  co_return co_await send_text(large_frame_.back());
+}
+
+/// In pieces, for each of which the write timeout counts. Gives false if the peer is gone.
+tartan::task<bool> connection::send_text(std::string_view text) {
+  for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
     enter(phase::sending);
-    const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(piece, large_size_ - at));
-    if (!co_await peer_.send_file(sent->descriptor(), static_cast<std::int64_t>(at), bytes)) co_return false;
+    const tartan::result<std::size_t> sent = co_await peer_.write(text.substr(0, piece));
+    if (!sent) co_return false;
     now_ = site_.runtime.now();
-    at += bytes;
   }
   co_return true;
 }

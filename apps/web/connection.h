@@ -10,7 +10,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "byte_range.h"
 #include "library.h"
 #include "page_cache.h"
 #include "read_buffer.h"
@@ -49,7 +51,8 @@ class connection {
 
   [[nodiscard]] stop answer();
   [[nodiscard]] bool answer_request();
-  void answer_page(const page& what);
+  void answer_page(const page& what, const std::shared_ptr<const file>& large = nullptr);
+  void answer_parts(const page& what, const byte_ranges& asked, const std::shared_ptr<const file>& large);
   void answer_status(status s);
   void answer_finding(const finding& found);
   void refuse(status why);
@@ -58,6 +61,7 @@ class connection {
 
   tartan::task<> fetch();
   tartan::task<bool> send_large();
+  tartan::task<bool> send_text(std::string_view text);
   tartan::task<> linger();
 
   void take_buffer();
@@ -79,7 +83,8 @@ class connection {
   request_body body_;             ///< the last request's: what is still to come of it is dropped
   std::string out_;               ///< responses that are to be written
   std::shared_ptr<const file> large_;  ///< whose content comes behind out_
-  std::uint64_t large_size_ = 0;
+  std::vector<byte_range> large_parts_;   ///< of it
+  std::vector<std::string> large_frame_;  ///< what is sent before each of them, and behind the last one
 
   bool asked_ = false;            ///< a request has come
   bool draining_ = false;         ///< no request after those that have begun

@@ -86,7 +86,7 @@ document_root::document_root(const std::string& folder) {
   if (!probe.is_open()) throw std::system_error{errno, std::system_category(), "cannot open files in '" + folder + "' with openat2"};
 }
 
-document document_root::load(std::string_view path, std::size_t most, const std::optional<file_version>& known) const {
+document document_root::load(std::string_view path, std::size_t most, const std::optional<file_version>& known, bool certain_before) const {
   std::string name{path.substr(1)};
   if (name.empty() || name.back() == '/') name += "index.html";
   file opened{open_beneath(folder_.descriptor(), name.c_str())};
@@ -101,12 +101,13 @@ document document_root::load(std::string_view path, std::size_t most, const std:
   found.content.size = static_cast<std::uint64_t>(now.st_size);
   found.content.version = file_version::of(now);
   const bool young = may_change_unseen(found.content.version);  // asked before it is read
-  if (known && *known == found.content.version) {
+  if (known && *known == found.content.version && (certain_before || young)) {  // else it gets its tag now
     found.unchanged = true;
     return found;
   }
-  found.content.head = page_head(name, now, std::time(nullptr));
+  const file_version state = found.content.version;
   if (found.content.size > most) {  // its version need not be certain: what changes within the file is seen through the descriptor
+    describe(found.content, name, state, !young, std::time(nullptr));
     found.large = std::move(opened);
     return found;
   }
@@ -114,7 +115,9 @@ document document_root::load(std::string_view path, std::size_t most, const std:
   if (!read_all(opened, found.content.body)) return failed(status::internal_error);
   // Written to while it was read: it is served like that, as by any server, but looks changed at the next check.
   struct stat after{};
-  if (young || ::fstat(opened.descriptor(), &after) != 0 || file_version::of(after) != found.content.version) found.content.version = {};
+  const bool certain = !young && ::fstat(opened.descriptor(), &after) == 0 && file_version::of(after) == state;
+  if (!certain) found.content.version = {};
+  describe(found.content, name, state, certain, std::time(nullptr));
   return found;
 }
 

@@ -33,7 +33,8 @@ class document_root {
   /// Threads: any; blocks as long as the disk takes.
   /// Errors: 403 for what may not be read, leads out, or is neither file nor folder; 404; 503 without descriptors or memory; 500.
   /// Limits: a file of more than `most` bytes is not read, but left open.
-  [[nodiscard]] document load(std::string_view path, std::size_t most, const std::optional<file_version>& known = std::nullopt) const;
+  /// `known`: the version that the caller has; `certain`: and it knows that this is the only state with that version.
+  [[nodiscard]] document load(std::string_view path, std::size_t most, const std::optional<file_version>& known = std::nullopt, bool certain = true) const;
 
  private:
   file folder_;

@@ -2,6 +2,7 @@
 /// Times as HTTP writes them.
 
 #include <ctime>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,10 @@ namespace web {
 
 /// "Sun, 06 Nov 1994 08:49:37 GMT"
 [[nodiscard]] std::string http_date(std::time_t at);
+
+/// A date in one of the three forms that HTTP has had (RFC 9110, 5.6.7); nothing if it is none. A year of two digits is the one that is nearest, 50 years
+/// ahead at most. The day of the week is not looked at.
+[[nodiscard]] std::optional<std::time_t> parse_http_date(std::string_view text) noexcept;
 
 /// The date of responses, written once a second.
 ///

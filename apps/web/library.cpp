@@ -76,14 +76,18 @@ tartan::task<finding> library::ask_disk(shelf& of, std::string_view path, page_c
 tartan::task<finding> library::load(shelf& into, std::string_view path, page_cache::time now, const std::optional<finding>& old) {
   std::optional<file_version> version;
   if (old) version = old->content->version;
+  const bool certain = !old || !old->content->tag.empty();
   ++into.loads;
-  document came = co_await tartan::blocking([&] { return root_.load(path, with_.largest_page, version); });
+  document came = co_await tartan::blocking([&] { return root_.load(path, with_.largest_page, version, certain); });
   finding found{came.code, nullptr, nullptr, now};
   if (came.unchanged) {
     found.content = old->content;
     found.large = old->large;
   } else if (came.code == status::ok) {
-    if (came.large.is_open()) found.large = std::make_shared<const file>(std::move(came.large));
+    if (came.large.is_open()) {
+      const bool is_open_already = old && old->large != nullptr && old->content->version == came.content.version;
+      found.large = is_open_already ? old->large : std::make_shared<const file>(std::move(came.large));
+    }
     came.content.large = found.large;
     found.content = std::make_shared<const page>(std::move(came.content));
   }

@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <string>
 
+#include "entity_tag.h"
 #include "http_date.h"
 #include "request.h"
 
@@ -62,12 +64,19 @@ std::string_view content_type(std::string_view path) noexcept {
   return "application/octet-stream";
 }
 
-std::string page_head(std::string_view path, const struct stat& s, std::time_t now) {
-  std::string head{"HTTP/1.1 200 OK\r\nServer: tartan\r\nContent-Type: "};
-  head.append(content_type(path)).append("\r\nContent-Length: ").append(std::to_string(s.st_size));
+void describe(page& what, std::string_view path, const file_version& state, bool certain, std::time_t now) {
   constexpr std::time_t first_date = -62'135'596'800;  // of the year 1: HTTP's years have four digits
-  if (s.st_mtim.tv_sec >= first_date && s.st_mtim.tv_sec <= now) head.append("\r\nLast-Modified: ").append(http_date(s.st_mtim.tv_sec));  // RFC 9110, 8.8.2.1
-  return head.append("\r\nDate: ");
+  const std::time_t modified = state.modified.seconds;
+  what.type = content_type(path);
+  what.tag = certain ? entity_tag(state) : std::string{};
+  what.modified = std::nullopt;
+  if (modified >= first_date && modified <= now) what.modified = modified;  // RFC 9110, 8.8.2.1
+  what.known_by.clear();
+  if (!what.tag.empty()) what.known_by.append("\r\nETag: ").append(what.tag);
+  if (what.modified) what.known_by.append("\r\nLast-Modified: ").append(http_date(*what.modified));
+  what.head.assign("HTTP/1.1 200 OK\r\nServer: tartan\r\nContent-Type: ").append(what.type);
+  what.head.append("\r\nContent-Length: ").append(std::to_string(what.size)).append("\r\nAccept-Ranges: bytes");
+  what.head.append(what.known_by).append("\r\nDate: ");
 }
 
 }  // namespace web

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,7 +38,11 @@ struct file_version {
 
 /// What is the same in each response with this file.
 struct page {
-  std::string head;  ///< status line and headers, up to the date, which is still to come
+  std::string head;        ///< of a response with all of it: status line and headers, up to the date, which is still to come
+  std::string_view type;   ///< as content_type gives it
+  std::string tag;         ///< entity_tag's
+  std::optional<std::time_t> modified;  ///< nothing: still to come, or without a date in HTTP
+  std::string known_by;    ///< header lines with tag and modified, each with a CRLF before it
   std::string body;  ///< empty for a file that is sent from the disk
   std::uint64_t size = 0;  ///< bytes of the file
   file_version version;
@@ -45,14 +50,15 @@ struct page {
 
   [[nodiscard]] bool is_large() const noexcept { return body.size() != size; }
 
-  [[nodiscard]] std::size_t bytes() const noexcept { return sizeof *this + head.capacity() + body.capacity(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return sizeof *this + head.capacity() + tag.capacity() + known_by.capacity() + body.capacity(); }
 };
 
 /// Never changes once it is shared.
 using shared_page = std::shared_ptr<const page>;
 
-/// The head of a page: type by extension, length, time of modification unless that is still to come, or has no date in HTTP.
-[[nodiscard]] std::string page_head(std::string_view path, const struct stat& s, std::time_t now);
+/// Fills in what is sent before the body. A state that is not certain, as of a file that was written to a moment ago, gets no tag: the next one could
+/// have the same.
+void describe(page& what, std::string_view path, const file_version& state, bool certain, std::time_t now);
 
 /// As a Content-Type has it; application/octet-stream for an extension that is not known.
 [[nodiscard]] std::string_view content_type(std::string_view path) noexcept;

@@ -26,6 +26,9 @@ struct request {
   bool http_1_0 = false;
   bool keep_alive = false;          ///< the client would send another request on this connection
   bool expects_continue = false;    ///< the client holds the body back until it is told to go on
+  bool is_conditional = false;      ///< there is an If-Match, If-None-Match, If-Modified-Since or If-Unmodified-Since
+  bool asks_for_range = false;      ///< there is a Range
+  std::string_view fields;          ///< its header_lines
 };
 
 /// Compares ASCII letters without their case.

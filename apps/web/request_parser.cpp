@@ -59,8 +59,14 @@ std::optional<status> take(std::string_view name, std::string_view value, framin
       if (into.host || !is_host(value)) return status::bad_request;
       into.host = true;
       break;
+    case 5:
+      if (same_letters(name, "range")) into.asks_for_range = true;
+      break;
     case 6:
       if (same_letters(name, "expect")) into.expects_continue = into.expects_continue || list_has(value, "100-continue");
+      break;
+    case 8:
+      if (same_letters(name, "if-match")) into.is_conditional = true;
       break;
     case 10:
       if (same_letters(name, "connection")) {
@@ -68,11 +74,18 @@ std::optional<status> take(std::string_view name, std::string_view value, framin
         into.keep_alive = into.keep_alive || list_has(value, "keep-alive");
       }
       break;
+    case 13:
+      if (same_letters(name, "if-none-match")) into.is_conditional = true;
+      break;
     case 14:
       if (same_letters(name, "content-length")) return take_length(value, into);
       break;
     case 17:
       if (same_letters(name, "transfer-encoding")) return take_coding(value, into);
+      if (same_letters(name, "if-modified-since")) into.is_conditional = true;
+      break;
+    case 19:
+      if (same_letters(name, "if-unmodified-since")) into.is_conditional = true;
       break;
     default:
       break;
@@ -183,6 +196,9 @@ request_parser::outcome request_parser::end_head(std::string_view bytes, request
   into.http_1_0 = http_1_0_;
   into.keep_alive = !found.close && (!http_1_0_ || found.keep_alive);
   into.expects_continue = found.expects_continue && !http_1_0_ && (found.chunked || into.content_length > 0);
+  into.is_conditional = found.is_conditional;
+  into.asks_for_range = found.asks_for_range && method_ == method::get;
+  into.fields = bytes.substr(fields_at_, line_ - fields_at_ - 2);
   return into.content_length > limits_.body ? refuse(status::content_too_large) : outcome::complete;
 }
 

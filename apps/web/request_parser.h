@@ -27,6 +27,8 @@ struct framing {
   bool close = false;
   bool keep_alive = false;
   bool expects_continue = false;
+  bool is_conditional = false;
+  bool asks_for_range = false;
 };
 
 /// Parses one request after the other. Does no input and output: it is given bytes, and tells what they are.

@@ -18,11 +18,55 @@ void append(std::string& out, status s, std::string_view more_headers, const res
   if (form.with_body) out.append(text).push_back('\n');
 }
 
+std::string content_range(const byte_range& part, std::uint64_t size) {
+  return "bytes " + std::to_string(part.first) + "-" + std::to_string(part.first + part.size - 1) + "/" + std::to_string(size);
+}
+
+/// What stands before each part, and behind the last one; of one alone, nothing.
+std::vector<std::string> frame_of(const page& what, std::span<const byte_range> parts, std::string_view boundary) {
+  std::vector<std::string> frame(parts.size() + 1);
+  if (parts.size() == 1) return frame;
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    frame[n].append(n == 0 ? "--" : "\r\n--").append(boundary).append("\r\nContent-Type: ").append(what.type);
+    frame[n].append("\r\nContent-Range: ").append(content_range(parts[n], what.size)).append("\r\n\r\n");
+  }
+  frame.back().append("\r\n--").append(boundary).append("--\r\n");
+  return frame;
+}
+
 }  // namespace
 
 void append_page(std::string& out, const page& what, const response_form& form) {
   out.append(what.head).append(form.date).append(end_of_head(form));
   if (form.with_body) out.append(what.body);
+}
+
+void append_not_modified(std::string& out, const page& what, const response_form& form) {
+  out.append("HTTP/1.1 304 Not Modified\r\nServer: tartan").append(what.known_by);
+  out.append("\r\nDate: ").append(form.date).append(end_of_head(form));
+}
+
+void append_not_satisfiable(std::string& out, const page& what, const response_form& form) {
+  append(out, status::range_not_satisfiable, "\r\nContent-Range: bytes */" + std::to_string(what.size), form);
+}
+
+void append_parts(std::string& out, const page& what, std::span<const byte_range> parts, std::string_view boundary, const response_form& form,
+                  std::vector<std::string>& frame) {
+  frame = frame_of(what, parts, boundary);
+  std::uint64_t length = 0;
+  for (const std::string& each : frame) length += each.size();
+  for (const byte_range& each : parts) length += each.size;
+  out.append("HTTP/1.1 206 Partial Content\r\nServer: tartan\r\nContent-Type: ");
+  if (parts.size() == 1) {
+    out.append(what.type).append("\r\nContent-Range: ").append(content_range(parts.front(), what.size));
+  } else {
+    out.append("multipart/byteranges; boundary=").append(boundary);
+  }
+  out.append("\r\nContent-Length: ").append(std::to_string(length)).append(what.known_by);
+  out.append("\r\nDate: ").append(form.date).append(end_of_head(form));
+  if (what.is_large()) return;
+  for (std::size_t n = 0; n < parts.size(); ++n) out.append(frame[n]).append(what.body, parts[n].first, parts[n].size);
+  out.append(frame.back());
 }
 
 void append_status(std::string& out, status s, const response_form& form) {

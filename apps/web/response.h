@@ -1,9 +1,12 @@
 #pragma once
 /// What is sent back.
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "byte_range.h"
 #include "page.h"
 #include "status.h"
 #include "target.h"
@@ -20,6 +23,19 @@ struct response_form {
 
 /// Appends a page: its head, the date, its body.
 void append_page(std::string& out, const page& what, const response_form& form);
+
+/// Appends 304: by what the page is known, and no body.
+void append_not_modified(std::string& out, const page& what, const response_form& form);
+
+/// Appends 416, which says how large the page is.
+void append_not_satisfiable(std::string& out, const page& what, const response_form& form);
+
+/// Appends 206 for some parts of the page: all of it, or, if the body is sent from the disk, only the head; then `frame` is what stands before each
+/// part, and behind the last one.
+///
+/// `boundary`: what separates parts; must not be in the page.
+void append_parts(std::string& out, const page& what, std::span<const byte_range> parts, std::string_view boundary, const response_form& form,
+                  std::vector<std::string>& frame);
 
 /// Appends a status and, as body, one line that says it. 405 says what is allowed.
 void append_status(std::string& out, status s, const response_form& form);

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cstdint>
+#include <ctime>
 #include <limits>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "http_date.h"
 #include "tests/web/failing_memory.h"
@@ -16,14 +19,26 @@ namespace {
 
 constexpr std::string_view date = "Sun, 06 Nov 1994 08:49:37 GMT";
 
-page sample() {
-  struct stat s{};
-  s.st_size = 5;
-  s.st_mtim.tv_sec = 784111777;
-  page made;
-  made.head = page_head("a/b.html", s, 784111778);
-  made.body = "hello";
+file_version modified_at(std::int64_t seconds) {
+  file_version made;
+  made.modified.seconds = seconds;
+  made.size = 5;
   return made;
+}
+
+page sample() {
+  page made;
+  made.body = "hello";
+  made.size = 5;
+  describe(made, "a/b.html", modified_at(784111777), true, 784111778);
+  return made;
+}
+
+/// Of a page that was modified then, at some time.
+std::string head_at(std::int64_t modified, std::time_t now, bool certain = true) {
+  page made;
+  describe(made, "a", modified_at(modified), certain, now);
+  return made.head;
 }
 
 TEST(response, of_a_page_has_everything_in_order) {
@@ -31,7 +46,62 @@ TEST(response, of_a_page_has_everything_in_order) {
   append_page(out, sample(), {date, true, false, true});
   EXPECT_EQ(out,
             "HTTP/1.1 200 OK\r\nServer: tartan\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: 5\r\n"
-            "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\nhello");
+            "Accept-Ranges: bytes\r\nETag: \"2ebc98a1.0-5\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+            "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\nhello");
+}
+
+TEST(response, that_the_client_has_the_page_says_by_what_it_is_known) {
+  std::string out;
+  append_not_modified(out, sample(), {date, true, false, true});
+  EXPECT_EQ(out,
+            "HTTP/1.1 304 Not Modified\r\nServer: tartan\r\nETag: \"2ebc98a1.0-5\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+            "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n");
+}
+
+TEST(response, that_a_range_cannot_be_had_says_how_large_the_page_is) {
+  std::string out;
+  append_not_satisfiable(out, sample(), {date, true, false, true});
+  EXPECT_TRUE(out.starts_with("HTTP/1.1 416 Range Not Satisfiable\r\n")) << out;
+  EXPECT_NE(out.find("\r\nContent-Range: bytes */5\r\n"), std::string::npos) << out;
+}
+
+TEST(response, with_one_part_is_that_part) {
+  std::string out;
+  std::vector<std::string> frame;
+  const std::array part{byte_range{1, 3}};
+  append_parts(out, sample(), part, "b", {date, true, false, true}, frame);
+  EXPECT_EQ(out,
+            "HTTP/1.1 206 Partial Content\r\nServer: tartan\r\nContent-Type: text/html; charset=utf-8\r\nContent-Range: bytes 1-3/5\r\n"
+            "Content-Length: 3\r\nETag: \"2ebc98a1.0-5\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+            "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\nell");
+  EXPECT_EQ(frame, (std::vector<std::string>{"", ""}));
+}
+
+TEST(response, with_several_parts_separates_them) {
+  std::string out;
+  std::vector<std::string> frame;
+  const std::array parts{byte_range{4, 1}, byte_range{0, 2}};
+  append_parts(out, sample(), parts, "b", {date, true, false, true}, frame);
+  const std::string body =
+      "--b\r\nContent-Type: text/html; charset=utf-8\r\nContent-Range: bytes 4-4/5\r\n\r\no"
+      "\r\n--b\r\nContent-Type: text/html; charset=utf-8\r\nContent-Range: bytes 0-1/5\r\n\r\nhe\r\n--b--\r\n";
+  EXPECT_TRUE(out.ends_with("\r\n\r\n" + body)) << out;
+  const std::string length = "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n";
+  EXPECT_NE(out.find("\r\nContent-Type: multipart/byteranges; boundary=b" + length), std::string::npos) << out;
+}
+
+TEST(response, with_parts_of_a_large_file_has_their_frame_for_the_sender) {
+  page large = sample();
+  large.body.clear();
+  std::string out;
+  std::vector<std::string> frame;
+  const std::array parts{byte_range{4, 1}, byte_range{0, 2}};
+  append_parts(out, large, parts, "b", {date, true, false, true}, frame);
+  EXPECT_TRUE(out.ends_with("\r\n\r\n")) << out;
+  ASSERT_EQ(frame.size(), 3u);
+  EXPECT_TRUE(frame[0].starts_with("--b\r\n"));
+  EXPECT_TRUE(frame[1].starts_with("\r\n--b\r\n"));
+  EXPECT_EQ(frame[2], "\r\n--b--\r\n");
 }
 
 TEST(response, to_head_is_the_same_without_the_body) {
@@ -78,10 +148,14 @@ TEST(page, has_the_type_of_its_extension) {
 }
 
 TEST(page, modified_in_the_future_does_not_say_when) {
-  struct stat s{};
-  s.st_mtim.tv_sec = 1000;
-  EXPECT_NE(page_head("a", s, 1000).find("Last-Modified"), std::string::npos);
-  EXPECT_EQ(page_head("a", s, 999).find("Last-Modified"), std::string::npos);
+  EXPECT_NE(head_at(1000, 1000).find("Last-Modified"), std::string::npos);
+  EXPECT_EQ(head_at(1000, 999).find("Last-Modified"), std::string::npos);
+}
+
+TEST(page, that_is_not_certain_has_a_date_and_no_tag) {
+  EXPECT_NE(head_at(1000, 1000, true).find("ETag"), std::string::npos);
+  EXPECT_EQ(head_at(1000, 1000, false).find("ETag"), std::string::npos);
+  EXPECT_NE(head_at(1000, 1000, false).find("Last-Modified"), std::string::npos);
 }
 
 TEST(page, of_any_year_has_a_version_and_a_date_if_there_is_one) {
@@ -91,16 +165,9 @@ TEST(page, of_any_year_has_a_version_and_a_date_if_there_is_one) {
     s.st_mtim.tv_sec = s.st_ctim.tv_sec = seconds;
     EXPECT_EQ(file_version::of(s).modified.seconds, seconds);
     const bool dated = seconds >= -62'135'596'800 && seconds <= 1000;
-    EXPECT_EQ(page_head("a", s, 1000).find("Last-Modified") != std::string::npos, dated) << seconds;
+    EXPECT_EQ(head_at(seconds, 1000).find("Last-Modified") != std::string::npos, dated) << seconds;
   }
-  s.st_mtim.tv_sec = -62'135'596'800;
-  EXPECT_NE(page_head("a", s, 1000).find("Mon, 01 Jan 0001 00:00:00 GMT"), std::string::npos);
-}
-
-TEST(http_date, is_written_as_the_standard_has_it) {
-  EXPECT_EQ(http_date(784111777), "Sun, 06 Nov 1994 08:49:37 GMT");
-  EXPECT_EQ(http_date(951782400), "Tue, 29 Feb 2000 00:00:00 GMT");
-  EXPECT_EQ(http_date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
+  EXPECT_NE(head_at(-62'135'596'800, 1000).find("Mon, 01 Jan 0001 00:00:00 GMT"), std::string::npos);
 }
 
 TEST(date_clock, without_memory_for_its_text_tries_again) {

@@ -34,8 +34,10 @@ class site {
   const document_root root;
   library pages;
   tartan::per_worker<worker_store> stores;
+  const std::string boundary = new_boundary();  ///< between parts of a page: nobody who writes a page can know it
 
  private:
+  [[nodiscard]] static std::string new_boundary();
   /// What workers keep is the library's too, but for what that had to give up meanwhile.
   [[nodiscard]] static cache_limits share_of(const cache_limits& all, unsigned workers) noexcept {
     return {all.bytes / workers + 1, all.entries};

@@ -122,7 +122,7 @@ class client:
         head, self.got = self.got.split(b"\r\n\r\n", 1)
         first, *lines = head.decode("latin-1").split("\r\n")
         headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
-        length = int(headers["content-length"]) if with_body else 0
+        length = int(headers["content-length"]) if with_body and not first.startswith("HTTP/1.1 304 ") else 0
         pieces, size = [self.got], len(self.got)  # joined once: some bodies are large
         while size < length:
             pieces.append(self.socket.recv(1 << 16))

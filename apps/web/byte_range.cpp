@@ -1,0 +1,63 @@
+#include "byte_range.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include "request.h"
+
+namespace web {
+
+namespace {
+
+/// All of it is one number; one that is too large is as large as can be.
+std::optional<std::uint64_t> number_of(std::string_view digits) noexcept {
+  if (digits.empty() || !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
+  std::uint64_t number = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), number).ec != std::errc{}) return std::numeric_limits<std::uint64_t>::max();
+  return number;
+}
+
+}  // namespace
+
+byte_ranges::byte_ranges(std::string_view header, std::uint64_t file_size) noexcept {
+  const std::size_t equals = header.find('=');
+  if (equals == std::string_view::npos || !same_letters(header.substr(0, equals), "bytes")) return;
+  std::size_t asked = 0;
+  for (std::string_view rest = header.substr(equals + 1); !rest.empty();) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view spec = trimmed(rest.substr(0, comma));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    if (spec.empty()) continue;  // of a list, elements may be empty
+    if (++asked > most || !take(spec, file_size)) return;
+  }
+  if (asked != 0) what_ = count_ != 0 ? outcome::parts : outcome::unsatisfiable;
+}
+
+/// "first-last", "first-" or "-size". False: all is ignored.
+bool byte_ranges::take(std::string_view spec, std::uint64_t file_size) noexcept {
+  const std::size_t dash = spec.find('-');
+  if (dash == std::string_view::npos) return false;
+  const std::string_view end = spec.substr(dash + 1);
+  if (dash == 0) {
+    const std::optional<std::uint64_t> size = number_of(end);
+    if (!size) return false;
+    const std::uint64_t there = std::min(*size, file_size);
+    return there == 0 || add({file_size - there, there}, file_size);
+  }
+  const std::optional<std::uint64_t> first = number_of(spec.substr(0, dash));
+  const std::optional<std::uint64_t> last = end.empty() ? std::numeric_limits<std::uint64_t>::max() : number_of(end);
+  if (!first || !last || *last < *first) return false;
+  if (*first >= file_size) return true;
+  return add({*first, std::min(*last, file_size - 1) - *first + 1}, file_size);
+}
+
+bool byte_ranges::add(byte_range part, std::uint64_t file_size) noexcept {
+  if (part.size > file_size - together_) return false;
+  together_ += part.size;
+  parts_[count_++] = part;
+  return true;
+}
+
+}  // namespace web

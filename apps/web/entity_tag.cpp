@@ -1,0 +1,48 @@
+#include "entity_tag.h"
+
+#include <array>
+#include <cstdio>
+
+#include "request.h"
+
+namespace web {
+
+namespace {
+
+/// Takes one tag off the front, without its "W/"; empty if there is none.
+std::string_view take_tag(std::string_view& list, bool& weak) noexcept {
+  weak = list.starts_with("W/");
+  if (weak) list.remove_prefix(2);
+  if (!list.starts_with('"')) return {};
+  const std::size_t end = list.find('"', 1);
+  if (end == std::string_view::npos) return {};
+  const std::string_view tag = list.substr(0, end + 1);
+  list.remove_prefix(end + 1);
+  return tag;
+}
+
+}  // namespace
+
+std::string entity_tag(const file_version& of, std::string_view coding) {
+  std::array<char, 80> text;
+  const int size = std::snprintf(text.data(), text.size(), "\"%llx.%lx-%llx%.*s\"", static_cast<unsigned long long>(of.modified.seconds),
+                                 static_cast<unsigned long>(of.modified.nanoseconds), static_cast<unsigned long long>(of.size),
+                                 static_cast<int>(coding.size()), coding.data());
+  return {text.data(), static_cast<std::size_t>(size)};
+}
+
+bool list_has_tag(std::string_view list, std::string_view tag, bool weakly) noexcept {
+  if (trimmed(list) == "*") return true;
+  for (;;) {
+    while (!list.empty() && (list.front() == ',' || list.front() == ' ' || list.front() == '\t')) list.remove_prefix(1);
+    if (list.empty()) return false;
+    bool weak = false;
+    const std::string_view one = take_tag(list, weak);
+    if (one.empty()) return false;
+    list = trimmed(list);
+    if (!list.empty() && list.front() != ',') return false;
+    if (one == tag && (weakly || !weak)) return true;
+  }
+}
+
+}  // namespace web

@@ -1,0 +1,20 @@
+#pragma once
+/// What tells one state of a file from another, as HTTP writes it: a word in quotes (RFC 9110, 8.8.3).
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "page.h"
+
+namespace web {
+
+/// The tag of a file's state, with its quotes: size and time of modification, so that servers with copies of a file give the same. `coding`: what
+/// stands for a pre-compressed sibling, as "-gz".
+[[nodiscard]] std::string entity_tag(const file_version& of, std::string_view coding = {});
+
+/// Whether a list as If-Match and If-None-Match have it holds the tag, or is "*". `weakly`: "W/" makes no difference; else whoever has it matches
+/// nothing. A list that is none matches nothing from where it is wrong.
+[[nodiscard]] bool list_has_tag(std::string_view list, std::string_view tag, bool weakly) noexcept;
+
+}  // namespace web

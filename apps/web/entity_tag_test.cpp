@@ -1,0 +1,54 @@
+#include "entity_tag.h"
+
+#include <gtest/gtest.h>
+
+namespace web {
+namespace {
+
+file_version version_of(std::int64_t seconds, std::int64_t nanoseconds, std::int64_t size) {
+  file_version made;
+  made.modified = {seconds, nanoseconds};
+  made.size = size;
+  return made;
+}
+
+TEST(entity_tag, tells_each_state_of_a_file_from_the_others) {
+  const std::string tag = entity_tag(version_of(784111777, 5, 12));
+  EXPECT_EQ(tag, "\"2ebc98a1.5-c\"");
+  for (const file_version& other : {version_of(784111778, 5, 12), version_of(784111777, 6, 12), version_of(784111777, 5, 13)}) {
+    EXPECT_NE(entity_tag(other), tag);
+  }
+  EXPECT_EQ(entity_tag(version_of(784111777, 5, 12), "-gz"), "\"2ebc98a1.5-c-gz\"");
+}
+
+TEST(entity_tag, is_the_same_on_another_disk) {
+  file_version elsewhere = version_of(784111777, 5, 12);
+  elsewhere.device = 1;
+  elsewhere.number = 2;
+  elsewhere.changed = {3, 4};
+  EXPECT_EQ(entity_tag(elsewhere), entity_tag(version_of(784111777, 5, 12)));
+}
+
+TEST(entity_tag, is_found_in_a_list) {
+  for (const char* list : {"\"a\"", "*", " * ", "\"b\", \"a\"", "\"b\",\"a\"", ", ,\"b\" , \"a\" ,", "\"b,c\", \"a\"", "W/\"b\",\"a\""}) {
+    EXPECT_TRUE(list_has_tag(list, "\"a\"", false)) << list;
+    EXPECT_TRUE(list_has_tag(list, "\"a\"", true)) << list;
+  }
+  for (const char* list : {"", ",", "\"b\"", "a", "\"a", "a\"", "\"aa\"", "\"b\" \"a\"", "w/\"a\"", "\"b,\"a\"", "*, \"b\"", "\"A\""}) {
+    EXPECT_FALSE(list_has_tag(list, "\"a\"", true)) << list;
+  }
+}
+
+TEST(entity_tag, that_is_weak_matches_only_weakly) {
+  EXPECT_TRUE(list_has_tag("W/\"a\"", "\"a\"", true));
+  EXPECT_FALSE(list_has_tag("W/\"a\"", "\"a\"", false));
+  EXPECT_TRUE(list_has_tag("W/\"a\", \"a\"", "\"a\"", false));
+}
+
+TEST(entity_tag, that_there_is_not_matches_nothing_but_any) {
+  EXPECT_FALSE(list_has_tag("\"\"", "", true));
+  EXPECT_TRUE(list_has_tag("*", "", true));
+}
+
+}  // namespace
+}  // namespace web

@@ -116,10 +116,29 @@ bool connection::answer_request() {
     return true;
   }
   target_ = target.found;
-  const page_cache::entry* const known = site_.stores.local().pages.find(target_.path);
-  if (known == nullptr || now_ - known->checked >= site_.settings.pages.recheck) return false;
-  answer_page(*known->content);
-  return true;
+  as_ = coding::identity;
+  takes_siblings_ = !request_.asks_for_range;  // of parts that are sent together, each would have to say its coding
+  const page* const known = current(target_.path);
+  return known != nullptr && answer_best(*known);
+}
+
+/// What the worker has under a key; null if that is too old.
+const page* connection::current(std::string_view key) {
+  const page_cache::entry* const known = site_.stores.local().pages.find(key);
+  return known == nullptr || now_ - known->checked >= site_.settings.pages.recheck ? nullptr : known->content.get();
+}
+
+/// With the file, or with a sibling that the client likes better. Gives false if the library has to be asked for that.
+bool connection::answer_best(const page& what, const std::shared_ptr<const file>& large) {
+  if (takes_siblings_ && !what.siblings.empty()) as_ = best_coding(header_lines{request_.fields}, what.siblings);
+  if (as_ == coding::identity) {
+    answer_page(what, large);
+    return true;
+  }
+  sibling_key_ = key_of(target_.path, as_);
+  const page* const sibling = current(sibling_key_);
+  if (sibling != nullptr) answer_page(*sibling);
+  return sibling != nullptr;
 }
 
 response_form connection::form() {
@@ -184,24 +203,36 @@ void connection::refuse(status why) {
   ending_ = true;
 }
 
-/// Asks the library for the page, and answers.
+/// Asks the library for the page, and for the sibling that is to be sent instead; answers.
 tartan::task<> connection::fetch() {
-  enter(phase::file);
-  const finding found = co_await site_.pages.ask(target_.path, now_);
-  now_ = site_.runtime.now();
-  answer_finding(found);
+  for (bool is_answered = false; !is_answered;) {
+    enter(phase::file);
+    const finding found = co_await site_.pages.ask(as_ == coding::identity ? target_.path : sibling_key_, now_);
+    now_ = site_.runtime.now();
+    is_answered = answer_finding(found);
+  }
 }
 
-void connection::answer_finding(const finding& found) {
+/// Gives false if the library has to be asked for something else.
+bool connection::answer_finding(const finding& found) {
   page_cache& mine = site_.stores.local().pages;
-  if (found.code != status::ok || found.large != nullptr) mine.drop(target_.path);
-  if (found.code == status::moved_permanently) {
+  const std::string_view key = as_ == coding::identity ? target_.path : std::string_view{sibling_key_};
+  if (found.code != status::ok || found.large != nullptr) mine.drop(key);
+  if (found.code == status::ok) {
+    if (found.large == nullptr) mine.put(key, found.content, found.checked);
+    if (as_ == coding::identity) return answer_best(*found.content, found.large);
+    answer_page(*found.content, found.large);
+  } else if (as_ != coding::identity) {
+    as_ = coding::identity;
+    takes_siblings_ = false;
+    return false;
+  } else if (found.code == status::moved_permanently) {
     append_redirect(out_, target_, form());
-    return end_request();
+    end_request();
+  } else {
+    answer_status(found.code);
   }
-  if (found.code != status::ok) return answer_status(found.code);
-  if (found.large == nullptr) mine.put(target_.path, found.content, found.checked);
-  answer_page(*found.content, found.large);
+  return true;
 }
 
 /// Sends the file without copying it through this program. A file that has become shorter ends the connection: the length was told.

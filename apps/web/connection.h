@@ -51,10 +51,12 @@ class connection {
 
   [[nodiscard]] stop answer();
   [[nodiscard]] bool answer_request();
+  [[nodiscard]] bool answer_best(const page& what, const std::shared_ptr<const file>& large = nullptr);
   void answer_page(const page& what, const std::shared_ptr<const file>& large = nullptr);
   void answer_parts(const page& what, const byte_ranges& asked, const std::shared_ptr<const file>& large);
   void answer_status(status s);
-  void answer_finding(const finding& found);
+  [[nodiscard]] bool answer_finding(const finding& found);
+  [[nodiscard]] const page* current(std::string_view key);
   void refuse(status why);
   void end_request();
   [[nodiscard]] response_form form();
@@ -80,6 +82,9 @@ class connection {
   request request_;               ///< the one that is being answered; its views point into in_
   std::string decoded_;           ///< its path, if that has to be decoded
   target_path target_;
+  std::string sibling_key_;       ///< of that which is wanted instead of the file
+  coding as_ = coding::identity;  ///< what is asked for: the file under target_, or that sibling
+  bool takes_siblings_ = true;    ///< false: the one that was to be sent has gone
   request_body body_;             ///< the last request's: what is still to come of it is dropped
   std::string out_;               ///< responses that are to be written
   std::shared_ptr<const file> large_;  ///< whose content comes behind out_

@@ -6,7 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <system_error>
 #include <utility>
 
@@ -14,9 +17,10 @@ namespace web {
 
 namespace {
 
-int open_beneath(int folder, const char* path) noexcept {
+/// As it is there for a read without waiting for a pipe's other end; or, with O_PATH, only to be looked at.
+int open_beneath(int folder, const char* path, int way = O_RDONLY | O_NOCTTY | O_NONBLOCK) noexcept {
   open_how how{};
-  how.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;  // without waiting for a pipe's other end
+  how.flags = static_cast<std::uint64_t>(way | O_CLOEXEC);
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   for (int tries = 0;; ++tries) {
     const int opened = static_cast<int>(::syscall(SYS_openat2, folder, path, &how, sizeof how));
@@ -79,35 +83,37 @@ bool read_all(const file& from, std::string& into) noexcept {
 
 }  // namespace
 
-document_root::document_root(const std::string& folder) {
+document_root::document_root(const std::string& folder, bool looks_for_siblings) : looks_for_siblings_{looks_for_siblings} {
   folder_ = file{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (!folder_.is_open()) throw std::system_error{errno, std::system_category(), "cannot read the folder '" + folder + "'"};
   const file probe{open_beneath(folder_.descriptor(), ".")};
   if (!probe.is_open()) throw std::system_error{errno, std::system_category(), "cannot open files in '" + folder + "' with openat2"};
 }
 
-document document_root::load(std::string_view path, std::size_t most, const std::optional<file_version>& known, bool certain_before) const {
-  std::string name{path.substr(1)};
+document document_root::load(std::string_view key, std::size_t most, const page* known) const {
+  const representation wanted{key};
+  std::string name{wanted.path.substr(1)};
   if (name.empty() || name.back() == '/') name += "index.html";
-  file opened{open_beneath(folder_.descriptor(), name.c_str())};
+  file opened{open_beneath(folder_.descriptor(), (name + std::string{suffix_of(wanted.as)}).c_str())};
   if (!opened.is_open()) return failed(status_of(errno));
   struct stat now{};
   if (::fstat(opened.descriptor(), &now) != 0) return failed(status::internal_error);
-  if (S_ISDIR(now.st_mode)) return failed(path.ends_with('/') ? status::not_found : status::moved_permanently);
+  if (S_ISDIR(now.st_mode)) return failed(wanted.path.ends_with('/') ? status::not_found : status::moved_permanently);
   if (!S_ISREG(now.st_mode)) return failed(status::forbidden);
 
   document found;
   found.code = status::ok;
   found.content.size = static_cast<std::uint64_t>(now.st_size);
-  found.content.version = file_version::of(now);
-  const bool young = may_change_unseen(found.content.version);  // asked before it is read
-  if (known && *known == found.content.version && (certain_before || young)) {  // else it gets its tag now
+  const file_version version = found.content.version = file_version::of(now);
+  if (looks_for_siblings_ && wanted.as == coding::identity) found.content.siblings = siblings_of(name, version);
+  const bool young = may_change_unseen(version);  // asked before it is read
+  const bool is_known = known != nullptr && known->version == version && known->siblings == found.content.siblings;
+  if (is_known && (young || !known->tag.empty())) {  // else it gets its tag now
     found.unchanged = true;
     return found;
   }
-  const file_version state = found.content.version;
   if (found.content.size > most) {  // its version need not be certain: what changes within the file is seen through the descriptor
-    describe(found.content, name, state, !young, std::time(nullptr));
+    describe(found.content, name, {version, !young, wanted.as}, std::time(nullptr));
     found.large = std::move(opened);
     return found;
   }
@@ -115,9 +121,25 @@ document document_root::load(std::string_view path, std::size_t most, const std:
   if (!read_all(opened, found.content.body)) return failed(status::internal_error);
   // Written to while it was read: it is served like that, as by any server, but looks changed at the next check.
   struct stat after{};
-  const bool certain = !young && ::fstat(opened.descriptor(), &after) == 0 && file_version::of(after) == state;
+  const bool certain = !young && ::fstat(opened.descriptor(), &after) == 0 && file_version::of(after) == version;
   if (!certain) found.content.version = {};
-  describe(found.content, name, state, certain, std::time(nullptr));
+  describe(found.content, name, {version, certain, wanted.as}, std::time(nullptr));
+  return found;
+}
+
+/// One that is older than its file stands for what that was before.
+coding_set document_root::siblings_of(const std::string& name, const file_version& version) const noexcept {
+  coding_set found;
+  for (const coding each : siblings) {
+    std::array<char, PATH_MAX> path;
+    const std::string_view suffix = suffix_of(each);
+    if (name.size() + suffix.size() >= path.size()) continue;
+    *std::copy(suffix.begin(), suffix.end(), std::copy(name.begin(), name.end(), path.begin())) = '\0';
+    const file sibling{open_beneath(folder_.descriptor(), path.data(), O_PATH)};
+    struct stat now{};
+    if (!sibling.is_open() || ::fstat(sibling.descriptor(), &now) != 0) continue;
+    if (S_ISREG(now.st_mode) && file_time::of(now.st_mtim) >= version.modified) found.add(each);
+  }
   return found;
 }
 

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,7 +15,7 @@ namespace web {
 /// What was found under a path.
 struct document {
   status code = status::not_found;  ///< ok; 301: a folder that was asked for without its slash; else why there is nothing
-  bool unchanged = false;           ///< it is the version that is known already: nothing was read
+  bool unchanged = false;           ///< it is what is known already: nothing was read
   page content;                     ///< if ok
   file large;                       ///< open if the file is too large for a page: its body is to be sent from here
 };
@@ -25,7 +24,9 @@ struct document {
 class document_root {
  public:
   /// Errors: std::system_error if it is no folder that can be read, or if the system has no openat2 (Linux 5.6).
-  explicit document_root(const std::string& folder);
+  ///
+  /// `looks_for_siblings`: whether files may have pre-compressed ones beside them.
+  explicit document_root(const std::string& folder, bool looks_for_siblings = true);
 
   /// Opens and reads a file; `index.html` for a path that ends with a slash. The kernel refuses whatever leads out of the folder: "..",
   /// absolute symbolic links and such as point upwards out of it (RESOLVE_BENEATH).
@@ -33,11 +34,15 @@ class document_root {
   /// Threads: any; blocks as long as the disk takes.
   /// Errors: 403 for what may not be read, leads out, or is neither file nor folder; 404; 503 without descriptors or memory; 500.
   /// Limits: a file of more than `most` bytes is not read, but left open.
-  /// `known`: the version that the caller has; `certain`: and it knows that this is the only state with that version.
-  [[nodiscard]] document load(std::string_view path, std::size_t most, const std::optional<file_version>& known = std::nullopt, bool certain = true) const;
+  ///
+  /// `key`: key_of's; with a coding, that sibling of the file is loaded. `known`: what the caller has under this key, if anything.
+  [[nodiscard]] document load(std::string_view key, std::size_t most, const page* known = nullptr) const;
 
  private:
+  [[nodiscard]] coding_set siblings_of(const std::string& name, const file_version& version) const noexcept;
+
   file folder_;
+  bool looks_for_siblings_;
 };
 
 }  // namespace web

@@ -71,9 +71,9 @@ TEST_F(folder, tells_of_each_failure_of_the_system) {
 TEST_F(folder, knows_a_page_by_its_version) {
   const document first = root_.load("/page", 100);
   EXPECT_FALSE(first.unchanged);
-  EXPECT_TRUE(root_.load("/page", 100, first.content.version).unchanged);
+  EXPECT_TRUE(root_.load("/page", 100, &first.content).unchanged);
   std::ofstream{path_ / "page"} << "another";
-  EXPECT_EQ(root_.load("/page", 100, first.content.version).content.body, "another");
+  EXPECT_EQ(root_.load("/page", 100, &first.content).content.body, "another");
 }
 
 TEST_F(folder, has_a_version_that_nothing_equals_of_what_may_change_unseen) {
@@ -83,6 +83,58 @@ TEST_F(folder, has_a_version_that_nothing_equals_of_what_may_change_unseen) {
   const document young = root_.load("/page", 100);
   EXPECT_EQ(young.content.body, "a page");
   EXPECT_EQ(young.content.version, file_version{});
+}
+
+class folder_with_siblings : public folder {
+ protected:
+  void write(const char* name, std::chrono::seconds age) {
+    std::ofstream{path_ / name} << name;
+    std::filesystem::last_write_time(path_ / name, written_ - age);
+  }
+  [[nodiscard]] coding_set siblings() const { return root_.load("/page", 100).content.siblings; }
+  [[nodiscard]] static coding_set only(coding c) {
+    coding_set set;
+    set.add(c);
+    return set;
+  }
+
+  const std::filesystem::file_time_type written_ = std::filesystem::last_write_time(path_ / "page");
+};
+
+TEST_F(folder_with_siblings, knows_those_that_are_no_older_than_their_file) {
+  EXPECT_TRUE(siblings().empty());
+  write("page.br", 1s);
+  EXPECT_TRUE(siblings().empty());
+  write("page.gz", 0s);
+  EXPECT_EQ(siblings(), only(coding::gzip));
+  write("page.br", -1s);
+  EXPECT_TRUE(siblings().has(coding::gzip) && siblings().has(coding::brotli));
+  EXPECT_TRUE((document_root{path_.path(), false}.load("/page", 100).content.siblings.empty()));
+}
+
+TEST_F(folder_with_siblings, takes_no_folder_for_one) {
+  std::filesystem::create_directory(path_ / "page.gz");
+  EXPECT_TRUE(siblings().empty());
+  EXPECT_NE(root_.load(key_of("/page", coding::gzip), 100).code, status::ok);
+}
+
+TEST_F(folder_with_siblings, loads_one_as_what_it_stands_for) {
+  write("page.gz", 0s);
+  const document sibling = root_.load(key_of("/page", coding::gzip), 100);
+  EXPECT_EQ(sibling.content.body, "page.gz");
+  EXPECT_NE(sibling.content.head.find("\r\nContent-Encoding: gzip\r\n"), std::string::npos);
+  EXPECT_TRUE(sibling.content.siblings.empty());
+  EXPECT_EQ(root_.load(key_of("/page", coding::brotli), 100).code, status::not_found);
+}
+
+TEST_F(folder_with_siblings, sees_one_that_has_come_or_gone) {
+  const document before = root_.load("/page", 100);
+  write("page.gz", 0s);
+  const document after = root_.load("/page", 100, &before.content);
+  EXPECT_FALSE(after.unchanged);
+  EXPECT_TRUE(root_.load("/page", 100, &after.content).unchanged);
+  std::filesystem::remove(path_ / "page.gz");
+  EXPECT_FALSE(root_.load("/page", 100, &after.content).unchanged);
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 
 namespace web {
 
-/// The tag of a file's state, with its quotes: size and time of modification, so that servers with copies of a file give the same. `coding`: what
-/// stands for a pre-compressed sibling, as "-gz".
-[[nodiscard]] std::string entity_tag(const file_version& of, std::string_view coding = {});
+/// The tag of a file's state, with its quotes: size and time of modification, so that servers with copies of a file give the same. `suffix`: a sibling's,
+/// as ".gz".
+[[nodiscard]] std::string entity_tag(const file_version& of, std::string_view suffix = {});
 
 /// Whether a list as If-Match and If-None-Match have it holds the tag, or is "*". `weakly`: "W/" makes no difference; else whoever has it matches
 /// nothing. A list that is none matches nothing from where it is wrong.

@@ -13,8 +13,8 @@ namespace web {
 namespace {
 
 /// As it is on the shelf; nothing if it is not there, or is large and nobody has it open any more.
-std::optional<finding> kept(page_cache& pages, std::string_view path) {
-  const page_cache::entry* const known = pages.find(path);
+std::optional<finding> kept(page_cache& pages, std::string_view key) {
+  const page_cache::entry* const known = pages.find(key);
   if (known == nullptr) return std::nullopt;
   finding found{status::ok, known->content, known->content->large.lock(), known->checked};
   if (known->content->is_large() && found.large == nullptr) return std::nullopt;
@@ -44,26 +44,26 @@ std::size_t library::loads() const noexcept {
   return sum;
 }
 
-tartan::task<finding> library::ask(std::string_view path, page_cache::time now) {
-  shelf& at = *shelves_[std::hash<std::string_view>{}(path) % shelves_.size()];
+tartan::task<finding> library::ask(std::string_view key, page_cache::time now) {
+  shelf& at = *shelves_[std::hash<std::string_view>{}(key) % shelves_.size()];
   co_await tartan::on(at.color.value());
-  const std::optional<finding> known = kept(at.pages, path);
-  if (known && (now - known->checked < with_.recheck || at.open.contains(path))) co_return *known;
-  co_return co_await ask_disk(at, path, now);
+  const std::optional<finding> known = kept(at.pages, key);
+  if (known && (now - known->checked < with_.recheck || at.open.contains(key))) co_return *known;
+  co_return co_await ask_disk(at, key, now);
 }
 
 /// Who comes first loads; those that come before it is there get the same.
-tartan::task<finding> library::ask_disk(shelf& of, std::string_view path, page_cache::time now) {
+tartan::task<finding> library::ask_disk(shelf& of, std::string_view key, page_cache::time now) {
   const finding unavailable{status::unavailable, nullptr, nullptr, {}};
-  auto at = of.open.find(path);
-  if (at == of.open.end()) at = of.open.emplace(std::string{path}, std::make_shared<question>()).first;
+  auto at = of.open.find(key);
+  if (at == of.open.end()) at = of.open.emplace(std::string{key}, std::make_shared<question>()).first;
   const std::shared_ptr<question> mine = at->second;
   const tartan::result<tartan::semaphore::permit> turn = co_await mine->turn.acquire();
   if (turn && !mine->answer) {
-    const std::optional<finding> old = kept(of.pages, path);
+    const std::optional<finding> old = kept(of.pages, key);
     mine->answer = unavailable;
     try {
-      mine->answer = co_await load(of, path, now, old);
+      mine->answer = co_await load(of, key, now, old);
     } catch (const std::exception&) {  // no memory, no thread for the disk
     }
     if (mine->answer->code == status::unavailable && old) mine->answer = old;
@@ -73,12 +73,10 @@ tartan::task<finding> library::ask_disk(shelf& of, std::string_view path, page_c
 }
 
 /// Asks the disk, and keeps what comes. Color: the shelf's, before and after.
-tartan::task<finding> library::load(shelf& into, std::string_view path, page_cache::time now, const std::optional<finding>& old) {
-  std::optional<file_version> version;
-  if (old) version = old->content->version;
-  const bool certain = !old || !old->content->tag.empty();
+tartan::task<finding> library::load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old) {
+  const page* const known = old ? old->content.get() : nullptr;
   ++into.loads;
-  document came = co_await tartan::blocking([&] { return root_.load(path, with_.largest_page, version, certain); });
+  document came = co_await tartan::blocking([&] { return root_.load(key, with_.largest_page, known); });
   finding found{came.code, nullptr, nullptr, now};
   if (came.unchanged) {
     found.content = old->content;
@@ -92,9 +90,9 @@ tartan::task<finding> library::load(shelf& into, std::string_view path, page_cac
     found.content = std::make_shared<const page>(std::move(came.content));
   }
   if (found.content != nullptr) {
-    into.pages.put(path, found.content, now);
+    into.pages.put(key, found.content, now);
   } else if (came.code != status::unavailable) {
-    into.pages.drop(path);
+    into.pages.drop(key);
   }
   co_return found;
 }

@@ -47,13 +47,13 @@ class library {
  public:
   library(tartan::runtime& rt, const document_root& from, const library_settings& with);
 
-  /// What is under a path: at most `recheck` old. While somebody asks the disk about a page, others get it as it was, with the time at
+  /// What is under a key of key_of: at most `recheck` old. While somebody asks the disk about a page, others get it as it was, with the time at
   /// which it was checked; nobody gets what a load has brought that had ended before the question.
   ///
-  /// `path` must live until the end. Errors: as document_root's, by status; 503 too if there is no memory or no thread for the disk, or
+  /// `key` must live until the end. Errors: as document_root's, by status; 503 too if there is no memory or no thread for the disk, or
   /// if the coroutine was asked to end. What was there before, and cannot be checked for want of one of these, is given out as it was.
   /// Cost: two moves between colors; if it is not there, or too old, a job of a blocking thread.
-  [[nodiscard]] tartan::task<finding> ask(std::string_view path, page_cache::time now);
+  [[nodiscard]] tartan::task<finding> ask(std::string_view key, page_cache::time now);
 
   /// How often the disk was asked. Threads: while nothing runs.
   [[nodiscard]] std::size_t loads() const noexcept;
@@ -68,12 +68,12 @@ class library {
     shelf(tartan::runtime& rt, const cache_limits& limits) : color{rt, "shelf"}, pages{limits} {}
     tartan::strand color;
     page_cache pages;
-    std::map<std::string, std::shared_ptr<question>, std::less<>> open;  ///< those without an answer, by path
+    std::map<std::string, std::shared_ptr<question>, std::less<>> open;  ///< those without an answer, by key
     std::size_t loads = 0;
   };
 
-  [[nodiscard]] tartan::task<finding> ask_disk(shelf& of, std::string_view path, page_cache::time now);
-  [[nodiscard]] tartan::task<finding> load(shelf& into, std::string_view path, page_cache::time now, const std::optional<finding>& old);
+  [[nodiscard]] tartan::task<finding> ask_disk(shelf& of, std::string_view key, page_cache::time now);
+  [[nodiscard]] tartan::task<finding> load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old);
 
   const document_root& root_;
   const library_settings with_;

@@ -64,17 +64,19 @@ std::string_view content_type(std::string_view path) noexcept {
   return "application/octet-stream";
 }
 
-void describe(page& what, std::string_view path, const file_version& state, bool certain, std::time_t now) {
+void describe(page& what, std::string_view path, const file_state& state, std::time_t now) {
   constexpr std::time_t first_date = -62'135'596'800;  // of the year 1: HTTP's years have four digits
-  const std::time_t modified = state.modified.seconds;
+  const std::time_t modified = state.version.modified.seconds;
   what.type = content_type(path);
-  what.tag = certain ? entity_tag(state) : std::string{};
+  what.tag = state.certain ? entity_tag(state.version, suffix_of(state.as)) : std::string{};
   what.modified = std::nullopt;
   if (modified >= first_date && modified <= now) what.modified = modified;  // RFC 9110, 8.8.2.1
   what.known_by.clear();
   if (!what.tag.empty()) what.known_by.append("\r\nETag: ").append(what.tag);
   if (what.modified) what.known_by.append("\r\nLast-Modified: ").append(http_date(*what.modified));
+  if (state.as != coding::identity || !what.siblings.empty()) what.known_by.append("\r\nVary: Accept-Encoding");
   what.head.assign("HTTP/1.1 200 OK\r\nServer: tartan\r\nContent-Type: ").append(what.type);
+  if (state.as != coding::identity) what.head.append("\r\nContent-Encoding: ").append(name_of(state.as));
   what.head.append("\r\nContent-Length: ").append(std::to_string(what.size)).append("\r\nAccept-Ranges: bytes");
   what.head.append(what.known_by).append("\r\nDate: ");
 }

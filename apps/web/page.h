@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "content_coding.h"
 #include "file.h"
 
 struct stat;
@@ -42,10 +43,11 @@ struct page {
   std::string_view type;   ///< as content_type gives it
   std::string tag;         ///< entity_tag's
   std::optional<std::time_t> modified;  ///< nothing: still to come, or without a date in HTTP
-  std::string known_by;    ///< header lines with tag and modified, each with a CRLF before it
+  std::string known_by;    ///< header lines with tag, modified, and whether there are siblings, each with a CRLF before it
   std::string body;  ///< empty for a file that is sent from the disk
   std::uint64_t size = 0;  ///< bytes of the file
   file_version version;
+  coding_set siblings;     ///< that may be sent instead; a sibling itself has none
   std::weak_ptr<const file> large;  ///< the file, while somebody sends it
 
   [[nodiscard]] bool is_large() const noexcept { return body.size() != size; }
@@ -56,9 +58,16 @@ struct page {
 /// Never changes once it is shared.
 using shared_page = std::shared_ptr<const page>;
 
-/// Fills in what is sent before the body. A state that is not certain, as of a file that was written to a moment ago, gets no tag: the next one could
-/// have the same.
-void describe(page& what, std::string_view path, const file_version& state, bool certain, std::time_t now);
+/// What describe has to know of a file.
+struct file_state {
+  file_version version;
+  bool certain = true;              ///< false: written to a moment ago. It gets no tag, for the next state could have the same
+  coding as = coding::identity;
+};
+
+/// Fills in what is sent before the body. `path`: for a sibling, that of the file that it stands for. What has siblings, or is one, says that it depends
+/// on Accept-Encoding.
+void describe(page& what, std::string_view path, const file_state& state, std::time_t now);
 
 /// As a Content-Type has it; application/octet-stream for an extension that is not known.
 [[nodiscard]] std::string_view content_type(std::string_view path) noexcept;

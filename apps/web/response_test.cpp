@@ -30,14 +30,14 @@ page sample() {
   page made;
   made.body = "hello";
   made.size = 5;
-  describe(made, "a/b.html", modified_at(784111777), true, 784111778);
+  describe(made, "a/b.html", {modified_at(784111777)}, 784111778);
   return made;
 }
 
 /// Of a page that was modified then, at some time.
 std::string head_at(std::int64_t modified, std::time_t now, bool certain = true) {
   page made;
-  describe(made, "a", modified_at(modified), certain, now);
+  describe(made, "a", {modified_at(modified), certain}, now);
   return made.head;
 }
 

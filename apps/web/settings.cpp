@@ -74,6 +74,7 @@ void add_options(CLI::App& app, settings& s) {
       ->check(from_to(0, std::uint64_t{16} << 20))
       ->type_name("BYTES")
       ->capture_default_str();
+  app.add_flag("!--no-precompressed", s.precompressed, "Send no page.html.br or page.html.gz instead of page.html, to whoever accepts them");
   add_time(app, "--recheck", s.pages.recheck, "How long a page is served before the disk is asked whether it has changed");
 }
 

@@ -26,6 +26,7 @@ struct settings {
   time_limits times;
   request_limits requests;
   library_settings pages;
+  bool precompressed = true;  ///< whether page.html.br and page.html.gz are sent instead of page.html
 };
 
 /// Whether to go on, and if not, with which status to end.

@@ -27,7 +27,7 @@ class site {
  public:
   /// Errors: as document_root's.
   site(tartan::runtime& rt, const settings& with)
-      : runtime{rt}, settings{with}, root{with.root}, pages{rt, root, with.pages}, stores{rt, share_of(with.pages.cache, rt.workers())} {}
+      : runtime{rt}, settings{with}, root{with.root, with.precompressed}, pages{rt, root, with.pages}, stores{rt, share_of(with.pages.cache, rt.workers())} {}
 
   tartan::runtime& runtime;
   const web::settings settings;

@@ -1,0 +1,108 @@
+"""Pre-compressed siblings: page.html.br and page.html.gz are sent instead of page.html to who accepts them."""
+import gzip
+import os
+
+import harness
+from harness import expect, get, replace, server, test
+from partial_content import tagged
+
+PLAIN, PACKED, SMALLER = b"<p>siblings</p>\n" * 9, gzip.compress(b"<p>siblings</p>\n" * 9, mtime=0), b"as if by brotli"
+
+
+class siblings:
+    """page.html with one or both, all of one age; gone again at the end."""
+    def __init__(self, **contents):
+        self.files = {harness.ROOT / "packed.html": PLAIN}
+        self.files |= {harness.ROOT / f"packed.html.{suffix}": content for suffix, content in contents.items()}
+
+    def __enter__(self):
+        for path, content in self.files.items():
+            replace(path, content)
+            os.utime(path, (1_000_000_000, 1_000_000_000))
+        return self
+
+    def __exit__(self, *_):
+        for path in self.files:
+            path.unlink(missing_ok=True)
+
+
+def coded(client, accepted, path="/packed.html", more=""):
+    """(content-encoding or nothing, headers, body)."""
+    status, headers, body = client.get(path, (f"Accept-Encoding: {accepted}\r\n" if accepted else "") + more)
+    expect(status == 200, status, headers)
+    return headers.get("content-encoding", ""), headers, body
+
+
+@test
+def a_sibling_is_sent_to_who_accepts_it():
+    with siblings(gz=PACKED, br=SMALLER), server() as s, s.connect() as c:
+        for accepted, coding, content in (("gzip, br", "br", SMALLER), ("gzip", "gzip", PACKED), ("br;q=0.5, gzip", "gzip", PACKED), ("*", "br", SMALLER),
+                                          ("deflate", "", PLAIN), ("", "", PLAIN), ("identity", "", PLAIN)) * 2:
+            found, headers, body = coded(c, accepted)
+            expect((found, body) == (coding, content), accepted, found, body)
+            expect(headers["content-type"] == "text/html; charset=utf-8" and headers["vary"] == "Accept-Encoding", headers)
+            c.send(get("/packed.html", f"Accept-Encoding: {accepted}\r\n" if accepted else "", "HEAD"))
+            _, known, _ = c.response(with_body=False)
+            expect(known["content-length"] == str(len(content)) and known.get("content-encoding", "") == coding, known)
+        expect("vary" not in c.get("/page.html", "Accept-Encoding: gzip\r\n")[1])
+        expect(c.get("/packed.html.gz")[2] == PACKED)
+
+
+@test
+def a_large_sibling_comes_from_the_disk():
+    with siblings(gz=harness.LARGE, br=SMALLER), server("--largest-page", "100") as s, s.connect() as c:
+        for _ in range(2):
+            expect(coded(c, "gzip")[::2] == ("gzip", harness.LARGE))
+            expect(coded(c, "br")[::2] == ("br", SMALLER))
+            expect(coded(c, "")[::2] == ("", PLAIN))
+
+
+@test
+def each_representation_has_a_tag_of_its_own():
+    with siblings(gz=PACKED, br=SMALLER), server("--recheck", "0") as s, s.connect() as c:
+        tagged(c, "/packed.html")
+        tags = {}
+        for coding in ("gzip", "br", ""):
+            while "etag" not in (headers := coded(c, coding)[1]):
+                pass  # it was written a moment ago
+            tags[coding] = headers["etag"]
+        expect(len(set(tags.values())) == 3, tags)
+        for coding, tag in tags.items():
+            status, headers, _ = c.get("/packed.html", f"Accept-Encoding: {coding}\r\nIf-None-Match: {tag}\r\n")
+            expect(status == 304 and headers["vary"] == "Accept-Encoding" and headers["etag"] == tag, status, headers)
+        expect(coded(c, "br", more=f"If-None-Match: {tags['gzip']}\r\n")[0] == "br")
+
+
+@test
+def parts_are_of_the_file_itself():
+    with siblings(gz=PACKED), server() as s, s.connect() as c:
+        status, headers, body = c.get("/packed.html", "Accept-Encoding: gzip\r\nRange: bytes=0-4\r\n")
+        expect(status == 206 and body == PLAIN[:5] and "content-encoding" not in headers, status, headers, body)
+
+
+@test
+def a_sibling_that_is_older_than_its_file_is_left_alone():
+    with siblings(gz=PACKED), server("--recheck", "0") as s, s.connect() as c:
+        expect(coded(c, "gzip")[0] == "gzip")
+        replace(harness.ROOT / "packed.html", b"<p>newer</p>\n")
+        found, headers, body = coded(c, "gzip")
+        expect((found, body) == ("", b"<p>newer</p>\n") and "vary" not in headers, found, headers)
+        replace(harness.ROOT / "packed.html.gz", gzip.compress(b"<p>newer</p>\n"))
+        expect(gzip.decompress(coded(c, "gzip")[2]) == b"<p>newer</p>\n")
+
+
+@test
+def a_sibling_that_has_gone_is_not_missed():
+    with siblings(gz=PACKED, br=SMALLER), server("--recheck", "1000") as s, s.connect() as c:
+        expect(coded(c, "")[2] == PLAIN)  # known to have siblings, which nobody has asked for
+        (harness.ROOT / "packed.html.br").unlink()
+        for _ in range(2):
+            expect(coded(c, "br")[::2] == ("", PLAIN))
+        expect(coded(c, "gzip")[::2] == ("gzip", PACKED))
+
+
+@test
+def siblings_can_be_turned_off():
+    with siblings(gz=PACKED), server("--no-precompressed") as s, s.connect() as c:
+        found, headers, body = coded(c, "gzip")
+        expect((found, body) == ("", PLAIN) and "vary" not in headers, headers)

@@ -12,6 +12,8 @@
 // write, and need no slice each. A server that hands bodies on, or writes more than its peers read, wants buf::chain and its marks.
 #include "connection.h"
 
+#include <tartan/core/await_blocking.h>
+
 #include <algorithm>
 #include <ctime>
 #include <utility>
@@ -29,21 +31,41 @@ constexpr std::size_t most_gathered = 64 * 1024;  // bytes of responses, then th
 constexpr std::size_t kept_output = 8 * 1024;     // bytes of the buffer that a connection keeps while it waits for its peer
 constexpr std::size_t most_kept = 512 * 1024;     // of the one that a worker keeps: few pages are that large
 constexpr std::size_t piece = 256 * 1024;         // of a response, for which the write timeout counts
+constexpr std::size_t sealed_piece = 32 * 1024;   // of a file, while TLS seals it: what a slow reader costs
 constexpr auto linger_for = 2s;                   // while the peer sends nothing
 constexpr auto most_lingering = 30s;
 constexpr auto hurry = 1s;                        // instead, once the server is to end; also for a head that has begun
 
+/// Without the port; "-" if the peer is gone already, or has no address.
+std::string host_of(const tartan::result<tartan::address>& peer) {
+  std::string text = peer ? peer->to_string() : std::string{};
+  if (peer && peer->is_ip()) text.erase(text.rfind(':'));
+  if (text.starts_with('[')) text = text.substr(1, text.size() - 2);
+  return text.empty() ? "-" : text;
+}
+
 }  // namespace
 
-connection::connection(site& of, tartan::tcp::stream peer)
-    : site_{of}, color_{peer.color()}, peer_{std::move(peer)}, parser_{of.settings.requests}, body_{of.settings.requests.body}, timer_{of.runtime, color_} {}
+connection::connection(site& of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates)
+    : site_{of}, color_{peer.color()}, peer_{std::move(peer)},
+      tls_{certificates != nullptr ? std::make_unique<tls_stream>(std::move(certificates), peer_) : nullptr},
+      parser_{of.settings.requests}, body_{of.settings.requests.body}, timer_{of.runtime, color_} {}
 
 tartan::task<> connection::run() {
   now_ = site_.runtime.now();
+  bool may_begin = true;
+  if (tls_ != nullptr) may_begin = co_await begin_tls();
+  if (!may_begin) co_return;
   for (;;) {
     const stop next = answer();
     if (next == stop::library) co_await fetch();
+    if (!log_.empty()) site_.log->add(std::exchange(log_, {}));
     if (next == stop::library && large_ == nullptr) continue;
+    if (tls_ != nullptr) {
+      const bool sent = co_await send_text(out_);
+      if (!sent) co_return;
+      out_.clear();
+    }
     for (std::string_view rest = out_; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {  // send_text, without a frame of its own
       enter(phase::sending);
       if (!co_await peer_.write(rest.substr(0, piece))) co_return;
@@ -54,7 +76,12 @@ tartan::task<> connection::run() {
     if (ending_ || (draining_ && next == stop::input && !parser_.has_begun())) break;
     if (next != stop::input) continue;
     wait_for_input();
-    const tartan::result<std::size_t> got = co_await peer_.read_some(in_.room());
+    tartan::result<std::size_t> got{0};
+    if (tls_ != nullptr) {
+      got = co_await tls_->read_some(in_.room());
+    } else {
+      got = co_await peer_.read_some(in_.room());
+    }
     now_ = site_.runtime.now();
     if (got) {
       in_.add(*got);
@@ -67,6 +94,14 @@ tartan::task<> connection::run() {
     }
   }
   co_await linger();
+}
+
+/// The handshake has the time of a head.
+tartan::task<bool> connection::begin_tls() {
+  enter(phase::head);
+  const tartan::result<> begun = co_await tls_->handshake();
+  now_ = site_.runtime.now();
+  co_return begun.has_value();
 }
 
 void connection::drain() noexcept {
@@ -104,6 +139,7 @@ connection::stop connection::answer() {
 
 /// Gives false if the library has to be asked: the worker has no page, or an old one, under target_.
 bool connection::answer_request() {
+  response_at_ = out_.size();
   // Whoever waits for "100 Continue" gets the answer instead, and may then send the body or not: nobody could tell.
   if (request_.expects_continue) request_.keep_alive = false;
   if (request_.method == method::known || request_.method == method::unknown) {
@@ -116,29 +152,40 @@ bool connection::answer_request() {
     return true;
   }
   target_ = target.found;
+  host_ = &site_.host_of(site_.has_several_hosts() ? host_name() : std::string_view{});
   as_ = coding::identity;
+  gone_ = {};
   takes_siblings_ = !request_.asks_for_range;  // of parts that are sent together, each would have to say its coding
   const page* const known = current(target_.path);
   return known != nullptr && answer_best(*known);
 }
 
+/// What the client calls the server; in the target that counts, not the header (RFC 9112, 3.2.2).
+std::string_view connection::host_name() const { return !target_.host.empty() ? target_.host : header_lines{request_.fields}.only("Host"); }
+
+/// The worker's, of the host that is asked.
+page_cache& connection::kept_pages() { return site_.stores.local().pages[host_->index]; }
+
 /// What the worker has under a key; null if that is too old.
 const page* connection::current(std::string_view key) {
-  const page_cache::entry* const known = site_.stores.local().pages.find(key);
+  const page_cache::entry* const known = kept_pages().find(key);
   return known == nullptr || now_ - known->checked >= site_.settings.pages.recheck ? nullptr : known->content.get();
 }
 
 /// With the file, or with a sibling that the client likes better. Gives false if the library has to be asked for that.
 bool connection::answer_best(const page& what, const std::shared_ptr<const file>& large) {
-  if (takes_siblings_ && !what.siblings.empty()) as_ = best_coding(header_lines{request_.fields}, what.siblings);
+  const coding_set there = takes_siblings_ ? what.siblings.without(gone_) : coding_set{};
+  if (!there.empty()) as_ = best_coding(header_lines{request_.fields}, there);
   if (as_ == coding::identity) {
+    if (what.is_large() && large == nullptr) return false;
     answer_page(what, large);
     return true;
   }
   sibling_key_ = key_of(target_.path, as_);
   const page* const sibling = current(sibling_key_);
-  if (sibling != nullptr) answer_page(*sibling);
-  return sibling != nullptr;
+  if (sibling == nullptr || sibling->is_large()) return false;
+  answer_page(*sibling);
+  return true;
 }
 
 response_form connection::form() {
@@ -155,7 +202,7 @@ void connection::answer_page(const page& what, const std::shared_ptr<const file>
     if (wanted == status::precondition_failed) return answer_status(wanted);
     if (wanted == status::not_modified) {
       append_not_modified(out_, what, form());
-      return end_request();
+      return end_request(wanted);
     }
   }
   if (request_.asks_for_range && range_counts(fields, known, std::time(nullptr))) {
@@ -169,26 +216,27 @@ void connection::answer_page(const page& what, const std::shared_ptr<const file>
     large_parts_.assign(1, {0, what.size});
     large_frame_.assign(2, {});
   }
-  end_request();
+  end_request(status::ok);
 }
 
 void connection::answer_parts(const page& what, const byte_ranges& asked, const std::shared_ptr<const file>& large) {
   if (asked.what() == byte_ranges::outcome::unsatisfiable) {
     append_not_satisfiable(out_, what, form());
-  } else {
-    append_parts(out_, what, asked.parts(), site_.boundary, form(), large_frame_);
-    large_ = large;
-    large_parts_.assign(asked.parts().begin(), asked.parts().end());
+    return end_request(status::range_not_satisfiable);
   }
-  end_request();
+  append_parts(out_, what, asked.parts(), new_boundary(), form(), large_frame_);
+  large_ = large;
+  large_parts_.assign(asked.parts().begin(), asked.parts().end());
+  end_request(status::partial_content);
 }
 
 void connection::answer_status(status s) {
   append_status(out_, s, form());
-  end_request();
+  end_request(s);
 }
 
-void connection::end_request() {
+void connection::end_request(status answered) {
+  if (site_.log != nullptr) log(answered);
   if (!request_.keep_alive) ending_ = true;
   body_.begin(request_);
   in_.drop(request_.head_size);
@@ -199,15 +247,33 @@ void connection::end_request() {
 void connection::refuse(status why) {
   request_ = {};
   if (parser_.asks_for_head(in_.text())) request_.method = method::head;
+  response_at_ = out_.size();
   append_status(out_, why, form());
+  if (site_.log != nullptr) log(why);
   ending_ = true;
+}
+
+/// Adds a line for the last response. Its request is still at the front of in_.
+void connection::log(status answered) {
+  if (client_.empty()) client_ = host_of(peer_.peer_address());
+  std::string_view line = in_.text();
+  line.remove_prefix(std::min(line.find_first_not_of("\r\n"), line.size()));
+  const std::string_view response = std::string_view{out_}.substr(response_at_);
+  std::uint64_t bytes = response.size() - (response.find("\r\n\r\n") + 4);
+  if (large_ != nullptr) {
+    for (const std::string& each : large_frame_) bytes += each.size();
+    for (const byte_range& each : large_parts_) bytes += each.size;
+  }
+  const header_lines fields{request_.fields};
+  append(log_, {client_, site_.stores.local().date.local(), line.substr(0, line.find_first_of("\r\n")), static_cast<unsigned>(answered), bytes,
+                fields.only("Referer"), fields.only("User-Agent")});
 }
 
 /// Asks the library for the page, and for the sibling that is to be sent instead; answers.
 tartan::task<> connection::fetch() {
   for (bool is_answered = false; !is_answered;) {
     enter(phase::file);
-    const finding found = co_await site_.pages.ask(as_ == coding::identity ? target_.path : sibling_key_, now_);
+    const finding found = co_await host_->pages.ask(as_ == coding::identity ? target_.path : sibling_key_, now_);
     now_ = site_.runtime.now();
     is_answered = answer_finding(found);
   }
@@ -215,49 +281,83 @@ tartan::task<> connection::fetch() {
 
 /// Gives false if the library has to be asked for something else.
 bool connection::answer_finding(const finding& found) {
-  page_cache& mine = site_.stores.local().pages;
+  page_cache& mine = kept_pages();
   const std::string_view key = as_ == coding::identity ? target_.path : std::string_view{sibling_key_};
-  if (found.code != status::ok || found.large != nullptr) mine.drop(key);
+  if (found.code != status::ok) mine.drop(key);
   if (found.code == status::ok) {
-    if (found.large == nullptr) mine.put(key, found.content, found.checked);
+    mine.put(key, found.content, found.checked);  // of a large one, what it is known by
     if (as_ == coding::identity) return answer_best(*found.content, found.large);
     answer_page(*found.content, found.large);
   } else if (as_ != coding::identity) {
+    gone_.add(as_);
     as_ = coding::identity;
-    takes_siblings_ = false;
     return false;
   } else if (found.code == status::moved_permanently) {
     append_redirect(out_, target_, form());
-    end_request();
+    end_request(status::moved_permanently);
   } else {
     answer_status(found.code);
   }
   return true;
 }
 
-/// Sends the file without copying it through this program. A file that has become shorter ends the connection: the length was told.
+/// Sends parts of a file, with what stands around them.
 tartan::task<bool> connection::send_large() {
   const std::shared_ptr<const file> sent = std::move(large_);
   for (std::size_t n = 0; n < large_parts_.size(); ++n) {
-    if (!co_await send_text(large_frame_[n])) co_return false;
-    const std::uint64_t end = large_parts_[n].first + large_parts_[n].size;
-    for (std::uint64_t at = large_parts_[n].first; at < end;) {
+    const bool is_framed = co_await send_text(large_frame_[n]);
+    if (!is_framed) co_return false;
+    for (byte_range rest = large_parts_[n]; rest.size != 0;) {
+      const byte_range next{rest.first, std::min<std::uint64_t>(piece, rest.size)};
       enter(phase::sending);
-      const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(piece, end - at));
-      if (!co_await peer_.send_file(sent->descriptor(), static_cast<std::int64_t>(at), bytes)) co_return false;
+      bool went = false;
+      if (tls_ != nullptr) {
+        went = co_await send_sealed(*sent, next);
+      } else {
+        went = co_await send_part(*sent, next);
+      }
+      if (!went) co_return false;
       now_ = site_.runtime.now();
-      at += bytes;
+      rest = {rest.first + next.size, rest.size - next.size};
     }
   }
   co_return co_await send_text(large_frame_.back());
+}
+
+/// Without copying it through this program. A file that has become shorter ends the connection: the length was told.
+tartan::task<bool> connection::send_part(const file& from, byte_range part) {
+  const auto sent = co_await peer_.send_file(from.descriptor(), static_cast<std::int64_t>(part.first), part.size);
+  co_return static_cast<bool>(sent);
+}
+
+tartan::task<bool> connection::send_sealed(const file& from, byte_range part) {
+  for (std::uint64_t done = 0; done < part.size;) {
+    std::string text(std::min<std::uint64_t>(sealed_piece, part.size - done), '\0');
+    enter(phase::file);
+    const bool is_whole = co_await tartan::blocking([&] { return read_all(from, text, part.first + done); });
+    if (!is_whole) co_return false;
+    now_ = site_.runtime.now();
+    enter(phase::sending);
+    const tartan::result<> sent = co_await tls_->write(text);
+    if (!sent) co_return false;
+    done += text.size();
+  }
+  co_return true;
 }
 
 /// In pieces, for each of which the write timeout counts. Gives false if the peer is gone.
 tartan::task<bool> connection::send_text(std::string_view text) {
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
     enter(phase::sending);
-    const tartan::result<std::size_t> sent = co_await peer_.write(text.substr(0, piece));
-    if (!sent) co_return false;
+    bool went = false;
+    if (tls_ != nullptr) {
+      const tartan::result<> sent = co_await tls_->write(text.substr(0, piece));
+      went = sent.has_value();
+    } else {
+      const tartan::result<std::size_t> sent = co_await peer_.write(text.substr(0, piece));
+      went = sent.has_value();
+    }
+    if (!went) co_return false;
     now_ = site_.runtime.now();
   }
   co_return true;
@@ -266,12 +366,17 @@ tartan::task<bool> connection::send_text(std::string_view text) {
 /// Waits for the peer to finish, dropping what it sends: closing over unread bytes resets the connection, and the peer might lose the
 /// response (RFC 9112, 9.6). That nothing is unread now says nothing: the next bytes may be on their way.
 tartan::task<> connection::linger() {
+  if (tls_ != nullptr) {
+    enter(phase::sending);
+    static_cast<void>(co_await tls_->finish());
+  }
   if (!peer_.shutdown_send()) co_return;
   in_ = {};  // what is read from now on is never added to it
   leave_buffer();
   for (const time end = now_ + most_lingering; now_ < end; now_ = site_.runtime.now()) {
     enter(phase::lingering);
-    if (!co_await peer_.read_some(in_.room())) co_return;
+    const tartan::result<std::size_t> got = co_await peer_.read_some(in_.room());
+    if (!got) co_return;
   }
 }
 

@@ -21,6 +21,7 @@
 #include "response.h"
 #include "site.h"
 #include "target.h"
+#include "tls.h"
 
 namespace web {
 
@@ -30,7 +31,8 @@ namespace web {
 /// peer that misbehaves, holds up no other.
 class connection {
  public:
-  connection(site& of, tartan::tcp::stream peer);
+  /// `certificates`: speaks TLS; null: does not.
+  connection(site& of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates);
 
   /// Threads: any.
   [[nodiscard]] tartan::color color() const noexcept { return color_; }
@@ -57,12 +59,18 @@ class connection {
   void answer_status(status s);
   [[nodiscard]] bool answer_finding(const finding& found);
   [[nodiscard]] const page* current(std::string_view key);
+  [[nodiscard]] std::string_view host_name() const;
+  [[nodiscard]] page_cache& kept_pages();
   void refuse(status why);
-  void end_request();
+  void end_request(status answered);
+  void log(status answered);
   [[nodiscard]] response_form form();
 
   tartan::task<> fetch();
+  tartan::task<bool> begin_tls();
   tartan::task<bool> send_large();
+  tartan::task<bool> send_part(const file& from, byte_range part);
+  tartan::task<bool> send_sealed(const file& from, byte_range part);
   tartan::task<bool> send_text(std::string_view text);
   tartan::task<> linger();
 
@@ -76,17 +84,23 @@ class connection {
   site& site_;
   tartan::color color_;
   tartan::tcp::stream peer_;
+  const std::unique_ptr<tls_stream> tls_;  ///< over peer_; null: what is sent is not sealed
 
   read_buffer in_;
   request_parser parser_;
   request request_;               ///< the one that is being answered; its views point into in_
   std::string decoded_;           ///< its path, if that has to be decoded
   target_path target_;
+  host* host_ = nullptr;          ///< that is asked
   std::string sibling_key_;       ///< of that which is wanted instead of the file
   coding as_ = coding::identity;  ///< what is asked for: the file under target_, or that sibling
-  bool takes_siblings_ = true;    ///< false: the one that was to be sent has gone
+  bool takes_siblings_ = true;    ///< false: the file itself is asked for
+  coding_set gone_;               ///< siblings that were to be sent, and cannot be
   request_body body_;             ///< the last request's: what is still to come of it is dropped
   std::string out_;               ///< responses that are to be written
+  std::size_t response_at_ = 0;   ///< where in it the last one begins
+  std::string client_;            ///< its address, for the log
+  std::string log_;               ///< lines for responses in out_, if there is an access log
   std::shared_ptr<const file> large_;  ///< whose content comes behind out_
   std::vector<byte_range> large_parts_;   ///< of it
   std::vector<std::string> large_frame_;  ///< what is sent before each of them, and behind the last one

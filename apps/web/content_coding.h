@@ -26,6 +26,11 @@ class coding_set {
  public:
   void add(coding c) noexcept { bits_ |= bit(c); }
   [[nodiscard]] bool has(coding c) const noexcept { return (bits_ & bit(c)) != 0; }
+  [[nodiscard]] coding_set without(coding_set others) const noexcept {
+    coding_set rest;
+    rest.bits_ = bits_ & static_cast<std::uint8_t>(~others.bits_);
+    return rest;
+  }
   [[nodiscard]] bool empty() const noexcept { return bits_ == 0; }
   [[nodiscard]] bool operator==(const coding_set&) const noexcept = default;
 

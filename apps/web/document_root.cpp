@@ -1,5 +1,6 @@
 #include "document_root.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
@@ -10,12 +11,24 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <system_error>
 #include <utility>
+#include <vector>
+
+#include "listing.h"
 
 namespace web {
 
 namespace {
+
+constexpr std::size_t most_listed = 10'000;
+
+struct close_folder {
+  void operator()(DIR* open) const noexcept { ::closedir(open); }
+};
 
 /// As it is there for a read without waiting for a pipe's other end; or, with O_PATH, only to be looked at.
 int open_beneath(int folder, const char* path, int way = O_RDONLY | O_NOCTTY | O_NONBLOCK) noexcept {
@@ -69,21 +82,9 @@ document failed(status why) {
   return nothing;
 }
 
-/// False: it cannot be read, or is shorter than it was.
-bool read_all(const file& from, std::string& into) noexcept {
-  std::size_t done = 0;
-  while (done < into.size()) {
-    const ssize_t got = ::pread(from.descriptor(), into.data() + done, into.size() - done, static_cast<off_t>(done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    done += static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
 }  // namespace
 
-document_root::document_root(const std::string& folder, bool looks_for_siblings) : looks_for_siblings_{looks_for_siblings} {
+document_root::document_root(const std::string& folder, const root_options& with) : with_{with} {
   folder_ = file{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (!folder_.is_open()) throw std::system_error{errno, std::system_category(), "cannot read the folder '" + folder + "'"};
   const file probe{open_beneath(folder_.descriptor(), ".")};
@@ -95,7 +96,10 @@ document document_root::load(std::string_view key, std::size_t most, const page*
   std::string name{wanted.path.substr(1)};
   if (name.empty() || name.back() == '/') name += "index.html";
   file opened{open_beneath(folder_.descriptor(), (name + std::string{suffix_of(wanted.as)}).c_str())};
-  if (!opened.is_open()) return failed(status_of(errno));
+  if (!opened.is_open()) {
+    const int error = errno;
+    return error == ENOENT && with_.listings && wanted.as == coding::identity && wanted.path.ends_with('/') ? list(wanted.path) : failed(status_of(error));
+  }
   struct stat now{};
   if (::fstat(opened.descriptor(), &now) != 0) return failed(status::internal_error);
   if (S_ISDIR(now.st_mode)) return failed(wanted.path.ends_with('/') ? status::not_found : status::moved_permanently);
@@ -105,26 +109,56 @@ document document_root::load(std::string_view key, std::size_t most, const page*
   found.code = status::ok;
   found.content.size = static_cast<std::uint64_t>(now.st_size);
   const file_version version = found.content.version = file_version::of(now);
-  if (looks_for_siblings_ && wanted.as == coding::identity) found.content.siblings = siblings_of(name, version);
+  if (with_.precompressed && wanted.as == coding::identity) found.content.siblings = siblings_of(name, version);
   const bool young = may_change_unseen(version);  // asked before it is read
   const bool is_known = known != nullptr && known->version == version && known->siblings == found.content.siblings;
-  if (is_known && (young || !known->tag.empty())) {  // else it gets its tag now
+  const std::time_t seconds = std::time(nullptr);
+  // Else it gets its tag, or its date, now.
+  if (is_known && (young || (!known->tag.empty() && known->modified == date_of({version}, seconds)))) {
     found.unchanged = true;
     return found;
   }
   if (found.content.size > most) {  // its version need not be certain: what changes within the file is seen through the descriptor
-    describe(found.content, name, {version, !young, wanted.as}, std::time(nullptr));
+    describe(found.content, name, {version, !young, wanted.as}, seconds);
     found.large = std::move(opened);
     return found;
   }
   found.content.body.resize(found.content.size);
-  if (!read_all(opened, found.content.body)) return failed(status::internal_error);
+  if (!read_all(opened, found.content.body, 0)) return failed(status::internal_error);
   // Written to while it was read: it is served like that, as by any server, but looks changed at the next check.
   struct stat after{};
   const bool certain = !young && ::fstat(opened.descriptor(), &after) == 0 && file_version::of(after) == version;
   if (!certain) found.content.version = {};
-  describe(found.content, name, {version, certain, wanted.as}, std::time(nullptr));
+  describe(found.content, name, {version, certain, wanted.as}, seconds);
   return found;
+}
+
+/// A page of its own each time: that a file in it has changed is not seen from the folder.
+document document_root::list(std::string_view path) const {
+  const std::string name = "." + std::string{path};
+  file folder{open_beneath(folder_.descriptor(), name.c_str(), O_RDONLY | O_DIRECTORY)};
+  if (!folder.is_open()) return failed(status_of(errno));
+  const std::unique_ptr<DIR, close_folder> entries{::fdopendir(folder.descriptor())};
+  if (entries == nullptr) return failed(status_of(errno));
+  static_cast<void>(folder.release());
+  std::vector<listed> found;
+  for (const dirent* entry = nullptr; (errno = 0, entry = ::readdir(entries.get())) != nullptr;) {
+    if (entry->d_name[0] == '.') continue;
+    if (found.size() == most_listed) break;
+    const file one{open_beneath(folder_.descriptor(), (name + entry->d_name).c_str(), O_PATH)};  // what leads out is not served, nor named
+    struct stat now{};
+    if (!one.is_open() || ::fstat(one.descriptor(), &now) != 0 || (!S_ISREG(now.st_mode) && !S_ISDIR(now.st_mode))) continue;
+    found.push_back({entry->d_name, S_ISDIR(now.st_mode), static_cast<std::uint64_t>(now.st_size), now.st_mtim.tv_sec});
+  }
+  if (errno != 0) return failed(status::internal_error);
+  document page;
+  page.code = status::ok;
+  page.content.body = listing_page(path, std::move(found));
+  page.content.size = page.content.body.size();
+  file_version never;
+  never.modified.seconds = std::numeric_limits<std::int64_t>::max();
+  describe(page.content, "index.html", {never, false, coding::identity}, std::time(nullptr));
+  return page;
 }
 
 /// One that is older than its file stands for what that was before.

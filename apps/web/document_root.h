@@ -20,13 +20,17 @@ struct document {
   file large;                       ///< open if the file is too large for a page: its body is to be sent from here
 };
 
+/// What there is besides files.
+struct root_options {
+  bool precompressed = true;  ///< page.html.br and page.html.gz may be sent instead of page.html
+  bool listings = false;      ///< a folder without index.html is answered with a page that names what is in it, up to 10 000 things: nothing with a '.' first
+};
+
 /// A folder.
 class document_root {
  public:
   /// Errors: std::system_error if it is no folder that can be read, or if the system has no openat2 (Linux 5.6).
-  ///
-  /// `looks_for_siblings`: whether files may have pre-compressed ones beside them.
-  explicit document_root(const std::string& folder, bool looks_for_siblings = true);
+  explicit document_root(const std::string& folder, const root_options& with = {});
 
   /// Opens and reads a file; `index.html` for a path that ends with a slash. The kernel refuses whatever leads out of the folder: "..",
   /// absolute symbolic links and such as point upwards out of it (RESOLVE_BENEATH).
@@ -41,8 +45,10 @@ class document_root {
  private:
   [[nodiscard]] coding_set siblings_of(const std::string& name, const file_version& version) const noexcept;
 
+  [[nodiscard]] document list(std::string_view path) const;
+
   file folder_;
-  bool looks_for_siblings_;
+  root_options with_;
 };
 
 }  // namespace web

@@ -1,6 +1,7 @@
 #include "document_root.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -85,6 +86,30 @@ TEST_F(folder, has_a_version_that_nothing_equals_of_what_may_change_unseen) {
   EXPECT_EQ(young.content.version, file_version{});
 }
 
+TEST_F(folder, names_what_is_in_it_if_it_shall) {
+  std::filesystem::create_directories(path_ / "some" / "more");
+  std::ofstream{path_ / "some" / "a"} << "12345";
+  std::ofstream{path_ / "some" / ".hidden"} << "x";
+  std::filesystem::create_symlink("../page", path_ / "some" / "inside");
+  std::filesystem::create_symlink("../../etc", path_ / "some" / "outside");
+  ASSERT_EQ(::mkfifo((path_ / "some" / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(root_.load("/some/", 100).code, status::not_found);
+  const document_root lists{path_.path(), {.listings = true}};
+  const document found = lists.load("/some/", 100);
+  EXPECT_EQ(found.code, status::ok);
+  const std::string& text = found.content.body;
+  EXPECT_NE(text.find("<a href=\"./a\">a</a></td><td>5</td>"), std::string::npos) << text;
+  EXPECT_NE(text.find("<a href=\"./more/\">more/</a>"), std::string::npos) << text;
+  EXPECT_NE(text.find("<a href=\"./inside\">inside</a></td><td>6</td>"), std::string::npos) << text;
+  for (const char* absent : {"hidden", "outside", "pipe", ">index"}) EXPECT_EQ(text.find(absent), std::string::npos) << absent;
+  EXPECT_EQ(found.content.head.find("Last-Modified"), std::string::npos);
+  EXPECT_EQ(found.content.head.find("ETag"), std::string::npos);
+  EXPECT_FALSE(lists.load("/some/", 100, &found.content).unchanged);
+  EXPECT_EQ(lists.load("/nothing/", 100).code, status::not_found);
+  std::ofstream{path_ / "some" / "index.html"} << "index";
+  EXPECT_EQ(lists.load("/some/", 100).content.body, "index");
+}
+
 class folder_with_siblings : public folder {
  protected:
   void write(const char* name, std::chrono::seconds age) {
@@ -109,7 +134,7 @@ TEST_F(folder_with_siblings, knows_those_that_are_no_older_than_their_file) {
   EXPECT_EQ(siblings(), only(coding::gzip));
   write("page.br", -1s);
   EXPECT_TRUE(siblings().has(coding::gzip) && siblings().has(coding::brotli));
-  EXPECT_TRUE((document_root{path_.path(), false}.load("/page", 100).content.siblings.empty()));
+  EXPECT_TRUE((document_root{path_.path(), {.precompressed = false}}.load("/page", 100).content.siblings.empty()));
 }
 
 TEST_F(folder_with_siblings, takes_no_folder_for_one) {

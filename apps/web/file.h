@@ -1,8 +1,13 @@
 #pragma once
 /// An open file.
 
+#include <sys/types.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 namespace web {
@@ -21,6 +26,8 @@ class file {
 
   [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  /// It is somebody else's from now on.
+  int release() noexcept { return std::exchange(descriptor_, -1); }
   void close() noexcept {
     if (is_open()) ::close(std::exchange(descriptor_, -1));
   }
@@ -28,5 +35,16 @@ class file {
  private:
   int descriptor_ = -1;
 };
+
+/// Fills the text with what begins there. False: it cannot be read, or is shorter.
+[[nodiscard]] inline bool read_all(const file& from, std::string& into, std::uint64_t first) noexcept {
+  for (std::size_t done = 0; done < into.size();) {
+    const ssize_t got = ::pread(from.descriptor(), into.data() + done, into.size() - done, static_cast<off_t>(first + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    done += static_cast<std::size_t>(got);
+  }
+  return true;
+}
 
 }  // namespace web

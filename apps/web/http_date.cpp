@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 
 namespace web {
 
@@ -86,6 +87,12 @@ int full_year(int two_digits) noexcept {
   return year;
 }
 
+std::time_t coarse_now() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return now.tv_sec;
+}
+
 bool is_possible(const std::tm& t) noexcept {
   return t.tm_mday >= 1 && t.tm_mday <= 31 && t.tm_hour <= 23 && t.tm_min <= 59 && t.tm_sec <= 60;
 }
@@ -122,13 +129,26 @@ std::string http_date(std::time_t at) {
 }
 
 std::string_view date_clock::text() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  if (now.tv_sec != at_) {
-    text_ = http_date(now.tv_sec);  // first: it may find no memory
-    at_ = now.tv_sec;
+  const std::time_t now = coarse_now();
+  if (now != at_) {
+    text_ = http_date(now);  // first: it may find no memory
+    at_ = now;
   }
   return text_;
+}
+
+std::string_view date_clock::local() {
+  const std::time_t now = coarse_now();
+  if (now == local_at_) return local_;
+  std::tm t{};
+  ::localtime_r(&now, &t);
+  std::array<char, 64> text;
+  const long offset = t.tm_gmtoff / 60;
+  const int size = std::snprintf(text.data(), text.size(), "%02d/%s/%04d:%02d:%02d:%02d %c%02ld%02ld", t.tm_mday, months[static_cast<std::size_t>(t.tm_mon)],
+                                 t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec, offset < 0 ? '-' : '+', std::labs(offset) / 60, std::labs(offset) % 60);
+  local_.assign(text.data(), static_cast<std::size_t>(size));
+  local_at_ = now;
+  return local_;
 }
 
 }  // namespace web

@@ -11,9 +11,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string>
+#include <utility>
 
 #include "one_line.h"
 #include "server.h"
+#include "service.h"
 #include "settings.h"
 
 namespace {
@@ -41,29 +44,64 @@ void fill_standard_descriptors() {
 }
 
 tartan::task<> drain(web::server& server, tartan::runtime& rt) {
-  co_await server.drain();
+  const bool is_written = co_await server.drain();
+  if (!is_written) {
+    std::fputs("tartan-web: the access log cannot be written; its last lines are lost\n", stderr);
+    std::_Exit(0);
+  }
   rt.stop();
 }
 
-/// The first signal lets requests in progress end, the second one nothing. runtime::stop_on would be too much: it cancels what waits,
+/// On its own: a disk that hangs must not keep the next signal waiting.
+tartan::task<> reload(web::server& server) {
+  web::notify_manager("RELOADING=1");
+  co_await server.reload();
+  web::notify_manager("READY=1");
+}
+
+/// The first SIGINT or SIGTERM lets requests in progress end, the second one nothing. runtime::stop_on would be too much: it cancels what waits,
 /// responses that are being written among it.
 tartan::task<> end_on(tartan::signal_set& signals, web::server& server, tartan::runtime& rt) {
-  if (!co_await signals.next()) co_return;
-  tartan::spawn(drain(server, rt));
-  if (const tartan::result<int> second = co_await signals.next()) std::_Exit(128 + *second);
+  bool is_ending = false;
+  while (const tartan::result<int> number = co_await signals.next()) {
+    if (*number == SIGHUP) {
+      tartan::spawn(reload(server));
+    } else if (std::exchange(is_ending, true)) {
+      std::_Exit(128 + *number);
+    } else {
+      web::notify_manager("STOPPING=1");
+      tartan::spawn(drain(server, rt));
+    }
+  }
+}
+
+std::string folders_of(const web::settings& with) {
+  const std::string first = web::one_line(with.hosts.front().root);
+  return with.hosts.size() == 1 ? first : first + " and " + std::to_string(with.hosts.size() - 1) + " more";
+}
+
+std::string places_of(const web::server& server) {
+  std::string all;
+  for (const web::server::place& each : server.places()) {
+    all.append(all.empty() ? "" : ", ").append(each.is_secure ? "https://" : "http://").append(each.at.to_string());
+  }
+  return all;
 }
 
 int serve(web::settings with) {
   with.max_connections = most_connections(with.max_connections);
+  with.sockets = web::passed_sockets();
   tartan::options options;
   options.workers = with.workers;
   tartan::runtime rt{options};
   web::server server{rt, with};
-  tartan::signal_set signals{rt, {SIGINT, SIGTERM}};
+  tartan::signal_set signals{rt, {SIGINT, SIGTERM, SIGHUP}};
   // epoll: the library's only poller for real sockets.
-  std::printf("tartan-web: %s on http://%s with %u worker%s (epoll); Ctrl-C ends it\n", web::one_line(with.root).c_str(),
-              server.address().to_string().c_str(), rt.workers(), rt.workers() == 1 ? "" : "s");
+  std::printf("tartan-web: %s on %s with %u worker%s (epoll); Ctrl-C ends it\n", folders_of(with).c_str(), places_of(server).c_str(), rt.workers(),
+              rt.workers() == 1 ? "" : "s");
   std::fflush(stdout);
+  if (!with.user.empty()) web::become(with.user);
+  web::notify_manager("READY=1");
   rt.spawn(server.run());
   rt.spawn(end_on(signals, server, rt));
   return rt.run();
@@ -73,10 +111,9 @@ int serve(web::settings with) {
 
 int main(int argc, char** argv) {
   fill_standard_descriptors();
-  const web::command_line command = web::read_command_line(argc, argv);
-  if (!command.serve) return command.exit_status;
   try {
-    return serve(command.what);
+    const web::command_line command = web::read_command_line(argc, argv);
+    return command.serve ? serve(command.what) : command.exit_status;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "tartan-web: %s\n", web::one_line(e.what()).c_str());
     return 2;

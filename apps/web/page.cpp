@@ -64,13 +64,16 @@ std::string_view content_type(std::string_view path) noexcept {
   return "application/octet-stream";
 }
 
-void describe(page& what, std::string_view path, const file_state& state, std::time_t now) {
+std::optional<std::time_t> date_of(const file_state& state, std::time_t now) noexcept {
   constexpr std::time_t first_date = -62'135'596'800;  // of the year 1: HTTP's years have four digits
   const std::time_t modified = state.version.modified.seconds;
+  return state.certain && modified >= first_date && modified < now - 1 ? std::optional{modified} : std::nullopt;
+}
+
+void describe(page& what, std::string_view path, const file_state& state, std::time_t now) {
   what.type = content_type(path);
   what.tag = state.certain ? entity_tag(state.version, suffix_of(state.as)) : std::string{};
-  what.modified = std::nullopt;
-  if (modified >= first_date && modified <= now) what.modified = modified;  // RFC 9110, 8.8.2.1
+  what.modified = date_of(state, now);
   what.known_by.clear();
   if (!what.tag.empty()) what.known_by.append("\r\nETag: ").append(what.tag);
   if (what.modified) what.known_by.append("\r\nLast-Modified: ").append(http_date(*what.modified));

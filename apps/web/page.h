@@ -42,7 +42,7 @@ struct page {
   std::string head;        ///< of a response with all of it: status line and headers, up to the date, which is still to come
   std::string_view type;   ///< as content_type gives it
   std::string tag;         ///< entity_tag's
-  std::optional<std::time_t> modified;  ///< nothing: still to come, or without a date in HTTP
+  std::optional<std::time_t> modified;  ///< date_of's
   std::string known_by;    ///< header lines with tag, modified, and whether there are siblings, each with a CRLF before it
   std::string body;  ///< empty for a file that is sent from the disk
   std::uint64_t size = 0;  ///< bytes of the file
@@ -61,9 +61,13 @@ using shared_page = std::shared_ptr<const page>;
 /// What describe has to know of a file.
 struct file_state {
   file_version version;
-  bool certain = true;              ///< false: written to a moment ago. It gets no tag, for the next state could have the same
+  bool certain = true;              ///< false: written to a moment ago. It gets no tag and no date, for the next state could have the same
   coding as = coding::identity;
 };
+
+/// When it was modified, as HTTP says it: nothing of a state that is not certain, one that is a second old at most, for the next one could have the same
+/// date, or one that is still to come or has no date in HTTP (RFC 9110, 8.8.2.1).
+[[nodiscard]] std::optional<std::time_t> date_of(const file_state& state, std::time_t now) noexcept;
 
 /// Fills in what is sent before the body. `path`: for a sibling, that of the file that it stands for. What has siblings, or is one, says that it depends
 /// on Accept-Encoding.

@@ -1,5 +1,7 @@
 #include "response.h"
 
+#include <random>
+
 namespace web {
 
 namespace {
@@ -35,6 +37,16 @@ std::vector<std::string> frame_of(const page& what, std::span<const byte_range> 
 }
 
 }  // namespace
+
+std::string new_boundary() {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::random_device random;
+  std::string made = "tartan-";
+  for (int word = 0; word < 4; ++word) {
+    for (unsigned rest = random(), n = 0; n < 8; ++n, rest >>= 4) made.push_back(digits[rest & 15]);
+  }
+  return made;
+}
 
 void append_page(std::string& out, const page& what, const response_form& form) {
   out.append(what.head).append(form.date).append(end_of_head(form));

@@ -30,6 +30,9 @@ void append_not_modified(std::string& out, const page& what, const response_form
 /// Appends 416, which says how large the page is.
 void append_not_satisfiable(std::string& out, const page& what, const response_form& form);
 
+/// What separates the parts of one response. Nobody knows it before: who writes a page cannot have it in there.
+[[nodiscard]] std::string new_boundary();
+
 /// Appends 206 for some parts of the page: all of it, or, if the body is sent from the disk, only the head; then `frame` is what stands before each
 /// part, and behind the last one.
 ///

@@ -1,41 +1,99 @@
 #include "server.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <tartan/core/await_blocking.h>
 #include <tartan/core/on.h>
 #include <tartan/core/post.h>
+#include <tartan/core/when_all.h>
 #include <tartan/time/with_timeout.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
+#include "one_line.h"
+
 namespace web {
 
+namespace {
+
+bool needs_certificates(const settings& with) noexcept {
+  return with.sockets.empty() ? !with.listen_tls.empty()
+                              : std::any_of(with.sockets.begin(), with.sockets.end(), [](const passed_socket& each) { return each.name == "https"; });
+}
+
+/// Null if none are needed. Blocks.
+std::shared_ptr<const tls_certificates> certificates_of(const settings& with) {
+  if (!needs_certificates(with)) return nullptr;
+  std::vector<tls_files> files;
+  for (const host_settings& each : with.hosts) {
+    if (!each.certificate.empty()) files.push_back({each.names, each.certificate, each.key});
+  }
+  if (with.hosts.front().certificate.empty()) throw std::invalid_argument{"TLS needs a certificate for the first host"};
+  return std::make_shared<const tls_certificates>(files);
+}
+
+}  // namespace
+
 server::server(tartan::runtime& rt, const settings& with)
-    : site_{rt, with}, door_{tartan::tcp::listen(rt, with.listen)}, places_{with.max_connections}, connections_{rt} {}
+    : site_{rt, with}, certificates_{certificates_of(with)}, seats_{with.max_connections}, connections_{rt} {
+  open_doors();
+}
+
+void server::open_doors() {
+  tartan::runtime& rt = site_.runtime;
+  for (const passed_socket& each : site_.settings.sockets) {
+    tartan::result<tartan::tcp::listener> taken = tartan::tcp::listener::from_fd(rt, each.descriptor, tartan::color{});
+    if (!taken) throw std::system_error{taken.error(), "cannot listen at the socket that was passed as descriptor " + std::to_string(each.descriptor)};
+    static_cast<void>(taken->set_option(IPPROTO_TCP, TCP_NODELAY, 1));  // inherited by what is accepted; a Unix socket has no such thing
+    doors_.push_back({std::move(*taken), each.name == "https"});
+  }
+  if (!doors_.empty()) return;
+  for (const std::string& each : site_.settings.listen) doors_.push_back({tartan::tcp::listen(rt, each), false});
+  for (const std::string& each : site_.settings.listen_tls) doors_.push_back({tartan::tcp::listen(rt, each), true});
+}
+
+std::vector<server::place> server::places() const {
+  std::vector<place> all;
+  for (const door& each : doors_) all.push_back({*each.at.local_address(), each.is_secure});
+  return all;
+}
 
 tartan::task<> server::run() {
+  std::vector<tartan::task<>> all;
+  for (door& each : doors_) all.push_back(accept_from(each));
+  static_cast<void>(co_await tartan::when_all(std::move(all)));
+}
+
+tartan::task<> server::accept_from(door& at) {
   for (;;) {
-    tartan::result<tartan::semaphore::permit> place = co_await places_.acquire();
-    tartan::result<tartan::tcp::stream> peer = co_await door_.accept();
-    if (draining_ || !place) co_return;
+    tartan::result<tartan::tcp::stream> peer = co_await at.at.accept();
+    if (draining_) co_return;
     if (!peer) throw std::system_error{peer.error(), "cannot accept connections"};
+    // Only now: a door at which nobody knocks would keep a seat from the others.
+    tartan::result<tartan::semaphore::permit> seat = co_await seats_.acquire();
+    if (draining_ || !seat) co_return;
     try {
-      admit(std::move(*peer), std::move(*place));
+      admit(std::move(*peer), at.is_secure, std::move(*seat));
     } catch (const std::bad_alloc&) {  // there will be memory again when others have gone
       complain(std::current_exception());
     }
   }
 }
 
-void server::admit(tartan::tcp::stream peer, tartan::semaphore::permit place) {
-  auto client = std::make_unique<connection>(site_, std::move(peer));
+void server::admit(tartan::tcp::stream peer, bool is_secure, tartan::semaphore::permit seat) {
+  auto client = std::make_unique<connection>(site_, std::move(peer), is_secure ? certificates_ : nullptr);
   connection* const known = client.get();
   const tartan::color own = client->color();
   open_.insert(known);
   try {
-    connections_.spawn_in(own, &server::serve, this, std::move(client), std::move(place));
+    connections_.spawn_in(own, &server::serve, this, std::move(client), std::move(seat));
   } catch (...) {
     open_.erase(known);
     throw;
@@ -43,7 +101,7 @@ void server::admit(tartan::tcp::stream peer, tartan::semaphore::permit place) {
 }
 
 /// Color: the connection's.
-tartan::task<> server::serve(std::unique_ptr<connection> client, tartan::semaphore::permit /*place*/) {
+tartan::task<> server::serve(std::unique_ptr<connection> client, tartan::semaphore::permit /*seat*/) {
   const tartan::color own = client->color();
   std::exception_ptr wrong;
   try {
@@ -73,14 +131,35 @@ void server::complain(const std::exception_ptr& why) noexcept {
   next_complaint_ = now + std::chrono::seconds{1};
 }
 
-tartan::task<> server::drain() {
+tartan::task<> server::reload() {
+  if (site_.log != nullptr) {
+    site_.log->reopen();
+    co_await site_.log->flush();  // now the old file is nobody's
+  }
+  try {
+    certificates_ = co_await tartan::blocking([this] { return certificates_of(site_.settings); });
+  } catch (const std::exception& wrong) {
+    std::fprintf(stderr, "tartan-web: the certificates are the old ones: %s\n", one_line(wrong.what()).c_str());
+  }
+}
+
+/// Gives the permit back when all is written.
+tartan::task<> server::write_log(tartan::semaphore::permit /*until_then*/) { co_await site_.log->flush(); }
+
+tartan::task<bool> server::drain() {
   draining_ = true;
-  door_.close();
+  for (door& each : doors_) each.at.close();
   for (connection* const client : open_) {
     tartan::post(client->color(), [client] { client->drain(); });
   }
   // Those that are left when the time is up are canceled by the end of the join.
   static_cast<void>(co_await tartan::with_timeout(site_.settings.times.drain, connections_.join()));
+  if (site_.log == nullptr) co_return true;
+  tartan::result<tartan::semaphore::permit> writing = co_await log_writes_.acquire();
+  if (!writing) co_return true;
+  tartan::spawn(write_log(std::move(*writing)));
+  const auto written = co_await tartan::with_timeout(site_.settings.times.drain, log_writes_.acquire());
+  co_return written.has_value();
 }
 
 }  // namespace web

@@ -12,6 +12,7 @@
 #include <exception>
 #include <memory>
 #include <unordered_set>
+#include <vector>
 
 #include "connection.h"
 #include "settings.h"
@@ -28,25 +29,44 @@ class server {
   /// Errors: std::system_error, std::invalid_argument: no such folder, port in use, no address.
   server(tartan::runtime& rt, const settings& with);
 
-  [[nodiscard]] tartan::address address() const { return *door_.local_address(); }
+  /// Where it listens.
+  struct place {
+    tartan::address at;
+    bool is_secure = false;
+  };
+  /// In the order of the settings.
+  [[nodiscard]] std::vector<place> places() const;
 
   /// Accepts until drain. What one connection lacks, memory or a thread for the disk, ends that connection; where the runtime itself has
   /// no memory left, it ends the program.
   tartan::task<> run();
 
-  /// Accepts no more, closes idle connections, lets requests in progress end, for as long as the settings say; then ends them too.
-  tartan::task<> drain();
+  /// Opens the access log anew, and reads the certificates: for connections that come from then on. Those that cannot be read leave the old ones in use.
+  [[nodiscard]] tartan::task<> reload();
+
+  /// Accepts no more, closes idle connections, lets requests in progress end, for as long as the settings say; then ends them too. Gives false if the
+  /// access log could not be written in as much time again: a disk that hangs cannot be called off.
+  tartan::task<bool> drain();
 
  private:
-  void admit(tartan::tcp::stream peer, tartan::semaphore::permit place);
-  tartan::task<> serve(std::unique_ptr<connection> client, tartan::semaphore::permit place);
+  struct door {
+    tartan::tcp::listener at;
+    bool is_secure = false;  ///< speaks TLS
+  };
+  void open_doors();
+  tartan::task<> write_log(tartan::semaphore::permit until_then);
+  tartan::task<> accept_from(door& at);
+  void admit(tartan::tcp::stream peer, bool is_secure, tartan::semaphore::permit seat);
+  tartan::task<> serve(std::unique_ptr<connection> client, tartan::semaphore::permit seat);
   void complain(const std::exception_ptr& why) noexcept;
 
   site site_;
-  tartan::tcp::listener door_;
-  tartan::semaphore places_;
+  std::vector<door> doors_;
+  std::shared_ptr<const tls_certificates> certificates_;  ///< null: none are needed
+  tartan::semaphore seats_;  ///< for connections; each door may have accepted one more, which waits for its seat
   std::unordered_set<connection*> open_;  ///< those that drain has to tell
   tartan::task_group connections_;
+  tartan::semaphore log_writes_{1};  ///< taken while the end waits for the log
   bool draining_ = false;
   std::size_t untold_ = 0;  ///< connections that have ended badly since the last complaint
   std::chrono::steady_clock::time_point next_complaint_{};

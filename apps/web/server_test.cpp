@@ -61,8 +61,9 @@ class a_server : public testing::TestWithParam<unsigned> {
   a_server() {
     write("page", "a page");
     write("large", std::string(large, 'x'));
-    with_.root = folder_.path();
-    with_.listen = "127.0.0.1:0";
+    with_.hosts.resize(1);
+    with_.hosts[0].root = folder_.path();
+    with_.listen = {"127.0.0.1:0"};
   }
 
   void write(const char* name, const std::string& content) const { std::ofstream{folder_ / name} << content; }
@@ -102,7 +103,7 @@ class a_server : public testing::TestWithParam<unsigned> {
     tartan::runtime rt{settings};
     server under_test{rt, with_};
     rt.spawn(under_test.run());
-    rt.spawn_in(tartan::color{7}, [&, at = under_test.address()]() -> tartan::task<> {
+    rt.spawn_in(tartan::color{7}, [&, at = under_test.places().front().at]() -> tartan::task<> {
         auto connected = co_await tartan::tcp::connect(at);
         co_await client(*connected, under_test);
         drain(under_test);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "config.h"
 #include "one_line.h"
 
 namespace web {
@@ -46,9 +47,9 @@ void add_time(CLI::App& app, const char* name, std::chrono::milliseconds& into, 
 }
 
 void add_options(CLI::App& app, settings& s) {
-  app.add_option("--root", s.root, "The folder to serve")->required()->type_name("DIR");
-  app.add_option("--listen", s.listen, "Where to listen; :80 is every address, [::]:80 IPv6 too, port 0 any that is free")
+  app.add_option("--listen", s.listen, "Where to listen; :80 is every address, [::]:80 IPv6 too, port 0 any that is free; may be said again")
       ->type_name("ADDR:PORT")
+      ->allow_extra_args(false)
       ->capture_default_str();
   app.add_option("--workers", s.workers, "Threads that run events; 0: one for each CPU")
       ->check(from_to(0, 1024))
@@ -74,28 +75,66 @@ void add_options(CLI::App& app, settings& s) {
       ->check(from_to(0, std::uint64_t{16} << 20))
       ->type_name("BYTES")
       ->capture_default_str();
-  app.add_flag("!--no-precompressed", s.precompressed, "Send no page.html.br or page.html.gz instead of page.html, to whoever accepts them");
+  app.add_option("--user", s.user, "Whose rights to take when the ports are open; only root can")->type_name("NAME");
+  app.add_option("--access-log", s.access_log, "Append a line for each answer, in the combined format; SIGHUP opens the file anew")->type_name("FILE");
   add_time(app, "--recheck", s.pages.recheck, "How long a page is served before the disk is asked whether it has changed");
+}
+
+/// Parses the options into the settings, over what is there; gives the file that --config names.
+std::string parse_options(int argc, const char* const* argv, settings& into) {
+  CLI::App app{"Serves the files of a folder over HTTP/1.1: GET and HEAD, on all CPUs.\nSIGINT and SIGTERM end it when requests in "
+               "progress are answered; a second one ends it at once.",
+               "tartan-web"};
+  host_settings host;
+  std::string config;
+  CLI::Option* const root = app.add_option("--root", host.root, "The folder to serve")->type_name("DIR");
+  CLI::Option* const file = app.add_option("--config", config, "A file in TOML with all of this, and hosts; options go before it")->type_name("FILE");
+  app.add_flag("!--no-precompressed", host.with.precompressed, "Send no page.html.br or page.html.gz instead of page.html, to whoever accepts them")
+      ->excludes(file);
+  app.add_flag("--listings", host.with.listings, "Name what is in a folder that has no index.html")->excludes(file);
+  CLI::Option* const certificate = app.add_option("--certificate", host.certificate, "For TLS, in PEM, with those that vouch for it")->type_name("FILE");
+  CLI::Option* const key = app.add_option("--key", host.key, "Of the certificate, in PEM")->type_name("FILE");
+  certificate->excludes(file)->needs(key);
+  key->excludes(file)->needs(certificate);
+  CLI::Option* const secure = app.add_option("--listen-tls", into.listen_tls, "Where to listen for TLS; may be said again")
+                                  ->type_name("ADDR:PORT")
+                                  ->allow_extra_args(false);
+  root->excludes(file);
+  add_options(app, into);
+  app.footer(fixed_limits(into.requests));
+  try {
+    app.parse(argc, argv);
+    if (root->count() + file->count() == 0) throw CLI::RequiredError{"--root or --config"};
+    if (secure->count() != 0 && file->count() == 0 && certificate->count() == 0) throw CLI::RequiredError{"--certificate for --listen-tls"};
+    if (secure->count() != 0 && app.count("--listen") == 0) into.listen.clear();  // else who wants TLS would get both
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    throw;
+  }
+  if (root->count() != 0) into.hosts.assign(1, host);
+  return config;
 }
 
 }  // namespace
 
 command_line read_command_line(int argc, const char* const* argv) {
   command_line result;
-  CLI::App app{"Serves the files of a folder over HTTP/1.1: GET and HEAD, on all CPUs.\nSIGINT and SIGTERM end it when requests in "
-               "progress are answered; a second one ends it at once.",
-               "tartan-web"};
-  add_options(app, result.what);
-  app.footer(fixed_limits(result.what.requests));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
-    result.serve = false;
-  } catch (const CLI::ParseError& wrong) {
-    std::fprintf(stderr, "tartan-web: %s (see tartan-web --help)\n", one_line(wrong.what()).c_str());
+  const auto refuse = [&result](const char* why) {
+    std::fprintf(stderr, "tartan-web: %s\n", one_line(why).c_str());
     result.serve = false;
     result.exit_status = 2;
+  };
+  try {
+    const std::string config = parse_options(argc, argv, result.what);
+    if (config.empty()) return result;
+    result.what = read_config(config);
+    static_cast<void>(parse_options(argc, argv, result.what));
+  } catch (const CLI::CallForHelp&) {
+    result.serve = false;
+  } catch (const CLI::ParseError& wrong) {
+    refuse((std::string{wrong.what()} + " (see tartan-web --help)").c_str());
+  } catch (const config_error& wrong) {
+    refuse(wrong.what());
   }
   return result;
 }

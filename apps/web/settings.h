@@ -1,12 +1,14 @@
 #pragma once
-/// What the command line says.
+/// What the command line says, or a file.
 
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "library.h"
 #include "request_parser.h"
+#include "service.h"
 
 namespace web {
 
@@ -18,15 +20,27 @@ struct time_limits {
   std::chrono::milliseconds drain{10'000};   ///< after a signal, for requests in progress
 };
 
-struct settings {
+/// A folder, and who gets what lies in it.
+struct host_settings {
+  std::vector<std::string> names;  ///< as Host headers have them, without a port, in small letters
   std::string root;
-  std::string listen = "127.0.0.1:8080";
+  root_options with;
+  std::string certificate;         ///< in PEM, for TLS, with those that vouch for it behind it; empty: the first host's
+  std::string key;                 ///< in PEM
+};
+
+struct settings {
+  std::vector<host_settings> hosts;  ///< the first also answers whoever names none of them
+  std::vector<std::string> listen{"127.0.0.1:8080"};
+  std::vector<std::string> listen_tls;
+  std::vector<passed_socket> sockets;  ///< that listen already, instead of `listen` and `listen_tls`
+  std::string user;        ///< whose rights to take when all is open; empty: none
+  std::string access_log;  ///< a file; empty: none
   unsigned workers = 0;  ///< 0: one for each CPU
   std::size_t max_connections = 10'000;
   time_limits times;
   request_limits requests;
   library_settings pages;
-  bool precompressed = true;  ///< whether page.html.br and page.html.gz are sent instead of page.html
 };
 
 /// Whether to go on, and if not, with which status to end.

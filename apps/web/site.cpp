@@ -1,16 +1,42 @@
 #include "site.h"
 
-#include <random>
-#include <string_view>
+#include <algorithm>
+#include <array>
+#include <cstddef>
 
 namespace web {
 
-std::string site::new_boundary() {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::random_device random;
-  std::string made = "tartan-";
-  for (int n = 0; n < 32; ++n) made.push_back(digits[random() % digits.size()]);
-  return made;
+namespace {
+
+/// Each of so many has as much. What workers keep is the libraries' too, but for what those had to give up meanwhile.
+cache_limits share_of(const cache_limits& all, std::size_t among) noexcept { return {all.bytes / among + 1, all.entries}; }
+
+library_settings share_of(library_settings all, std::size_t hosts) noexcept {
+  all.cache = {all.cache.bytes / hosts, all.cache.entries / hosts};
+  return all;
+}
+
+}  // namespace
+
+site::site(tartan::runtime& rt, const web::settings& with)
+    : runtime{rt}, settings{with}, log{with.access_log.empty() ? nullptr : std::make_unique<access_log>(rt, with.access_log)},
+      stores{rt, share_of(with.pages.cache, rt.workers() * with.hosts.size()), with.hosts.size()} {
+  for (const host_settings& each : with.hosts) {
+    hosts_.push_back(std::make_unique<host>(rt, each, share_of(with.pages, with.hosts.size()), hosts_.size()));
+    for (const std::string& name : each.names) by_name_.emplace(name, hosts_.back().get());
+  }
+}
+
+host& site::host_of(std::string_view name) noexcept {
+  host& first = *hosts_.front();
+  if (hosts_.size() == 1) return first;
+  std::array<char, 256> lower;  // no name is longer (RFC 1035)
+  const std::size_t end = name.starts_with('[') ? name.find(']') + 1 : std::min(name.find(':'), name.size());
+  if (end == 0 || end > lower.size()) return first;
+  std::transform(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(end), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  const auto found = by_name_.find(std::string_view{lower.data(), lower[end - 1] == '.' ? end - 1 : end});  // "a.example." is a.example
+  return found == by_name_.end() ? first : *found->second;
 }
 
 }  // namespace web

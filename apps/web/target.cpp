@@ -10,13 +10,14 @@ namespace web {
 namespace {
 
 /// "http://host/path" has to be understood too (RFC 9112, 3.2.2); the host may be any, but not missing (RFC 9110, 4.2.1). Gives what comes
-/// behind it, or nothing.
-std::string_view without_origin(std::string_view target) noexcept {
+/// behind it, or nothing; puts the host aside.
+std::string_view without_origin(std::string_view target, std::string_view& named) noexcept {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!same_letters(target.substr(0, scheme.size()), scheme)) continue;
     const std::size_t end = std::min(target.find_first_of("/?", scheme.size()), target.size());
     const std::string_view host = target.substr(scheme.size(), end - scheme.size());
     if (host.empty() || host.front() == ':' || !is_host(host)) return {};
+    named = host;
     return end == target.size() || target[end] == '?' ? "/" : target.substr(end);
   }
   return target;
@@ -76,12 +77,13 @@ bool is_simple(std::string_view target) noexcept {
 }  // namespace
 
 target_result path_of(std::string_view target, std::string& scratch) {
-  if (is_simple(target)) return {std::nullopt, {target, target, {}}};
+  if (is_simple(target)) return {std::nullopt, {target, target, {}, {}}};
   if (target.find('#') != std::string_view::npos) return {status::bad_request, {}};  // a client keeps that for itself
-  const std::string_view whole = without_origin(target);
+  std::string_view host;
+  const std::string_view whole = without_origin(target, host);
   const std::string_view sent = whole.substr(0, whole.find('?'));
   if (!sent.starts_with('/')) return {status::bad_request, {}};
-  target_result result{std::nullopt, {sent, sent, whole.substr(sent.size())}};
+  target_result result{std::nullopt, {sent, sent, whole.substr(sent.size()), host}};
   if (sent.find('%') != std::string_view::npos) {
     result.error = decode(sent, scratch);
     result.found.path = scratch;

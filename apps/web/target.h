@@ -14,6 +14,7 @@ struct target_path {
   std::string_view path;  ///< decoded; begins with '/'; no segment is empty but the last, and none is "." or ".."
   std::string_view sent;  ///< the same before it was decoded
   std::string_view query; ///< what was sent behind it, with its '?'; or nothing
+  std::string_view host;  ///< what was sent before it; or nothing
 };
 
 /// "/a%20b?query" or "http://host/a%20b": the path, percent-decoded once. `scratch` holds it if there is something to decode.

@@ -6,6 +6,7 @@ import signal
 import socket
 import struct
 import subprocess
+import time
 
 PROGRAM = ""
 ROOT = pathlib.Path()
@@ -24,6 +25,14 @@ def expect(condition, *what):
         raise AssertionError(" ".join(str(each) for each in what) or "not as expected")
 
 
+def wait_until(condition, what):
+    """What the condition gives, as soon as that is something."""
+    end = time.monotonic() + PATIENCE_S
+    while not (found := condition()):
+        expect(time.monotonic() < end, "waited in vain for", what)
+    return found
+
+
 class server:
     """The program, with its first line of output read."""
 
@@ -33,7 +42,7 @@ class server:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         preexec_fn=preparation)
         self.line = self.process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+) ", self.line)
+        found = re.search(r"http://127\.0\.0\.1:(\d+)[, ]", self.line)
         if not found:
             self.process.kill()
             raise AssertionError(f"no address in {self.line!r}: {self.process.communicate()}")

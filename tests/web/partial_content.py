@@ -2,16 +2,16 @@
 import re
 
 import harness
-from harness import LARGE, expect, get, replace, server, test
+from harness import LARGE, expect, get, replace, server, test, wait_until
 
 
 def tagged(client, path):
-    """(headers, body) of a page once it has a tag: one that was changed a moment ago gets none, for it may change again unseen."""
-    while True:
+    """(headers, body) of a page once it has a tag and a date: one that was changed a moment ago has none, for it may change again unseen."""
+    def look():
         status, headers, body = client.get(path)
         expect(status == 200, status)
-        if "etag" in headers:
-            return headers, body
+        return (headers, body) if "etag" in headers and "last-modified" in headers else None
+    return wait_until(look, "a tag")
 
 
 @test

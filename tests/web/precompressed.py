@@ -3,7 +3,7 @@ import gzip
 import os
 
 import harness
-from harness import expect, get, replace, server, test
+from harness import expect, get, replace, server, test, wait_until
 from partial_content import tagged
 
 PLAIN, PACKED, SMALLER = b"<p>siblings</p>\n" * 9, gzip.compress(b"<p>siblings</p>\n" * 9, mtime=0), b"as if by brotli"
@@ -63,9 +63,7 @@ def each_representation_has_a_tag_of_its_own():
         tagged(c, "/packed.html")
         tags = {}
         for coding in ("gzip", "br", ""):
-            while "etag" not in (headers := coded(c, coding)[1]):
-                pass  # it was written a moment ago
-            tags[coding] = headers["etag"]
+            tags[coding] = wait_until(lambda: coded(c, coding)[1].get("etag"), "a tag: it was written a moment ago")
         expect(len(set(tags.values())) == 3, tags)
         for coding, tag in tags.items():
             status, headers, _ = c.get("/packed.html", f"Accept-Encoding: {coding}\r\nIf-None-Match: {tag}\r\n")

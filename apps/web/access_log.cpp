@@ -1,0 +1,164 @@
+#include "access_log.h"
+
+#include <fcntl.h>
+#include <tartan/core/await_blocking.h>
+#include <tartan/core/in.h>
+#include <tartan/core/spawn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace web {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t longest_text = 1024;
+constexpr std::size_t enough = 32 * 1024;                 // bytes of lines that are worth a write
+constexpr std::size_t most_waiting = std::size_t{4} << 20;
+constexpr auto at_latest = 1s;
+
+void append_escaped(std::string& to, std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  for (const char c : text.substr(0, longest_text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\') {
+      to.push_back(c);
+    } else {
+      to.append("\\x").append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
+    }
+  }
+}
+
+void append_quoted(std::string& to, std::string_view text) {
+  to.append(" \"");
+  append_escaped(to, text.empty() ? "-" : text);
+  to.push_back('"');
+}
+
+file open_log(const std::string& path) noexcept { return file{::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644)}; }
+
+}  // namespace
+
+void append(std::string& lines, const log_entry& what) {
+  lines.append(what.client).append(" - - [").append(what.time).push_back(']');
+  append_quoted(lines, what.request);
+  lines.append(" ").append(std::to_string(what.status)).append(" ").append(std::to_string(what.bytes));
+  append_quoted(lines, what.referer);
+  append_quoted(lines, what.agent);
+  lines.push_back('\n');
+}
+
+access_log::access_log(tartan::runtime& rt, std::string path)
+    : rt_{rt}, path_{std::move(path)}, color_{rt, "access log"}, timer_{rt, color_.value()}, file_{open_log(path_)} {
+  if (!file_.is_open()) throw std::system_error{errno, std::system_category(), "cannot write the access log '" + path_ + "'"};
+}
+
+void access_log::add(std::string lines) {
+  color_.post([this, lines = std::move(lines)] { take(lines); });
+}
+
+void access_log::reopen() {
+  color_.post([this] {
+    reopens_ = true;
+    begin();
+  });
+}
+
+tartan::task<> access_log::flush() {
+  co_await tartan::in(color_.value(), [this] { return write(); });
+  co_await tartan::in(color_.value(), [this] { complain({}); });
+}
+
+void access_log::take(const std::string& lines) noexcept {
+  if (waiting_.size() + lines.size() > most_waiting) return lose(lines, "the disk is too slow");
+  try {
+    waiting_.append(lines);
+  } catch (const std::bad_alloc&) {
+    return lose(lines, "no memory");
+  }
+  if (waiting_.size() >= enough) return begin();
+  try {
+    if (!has_begun_ && waiting_.size() == lines.size()) timer_.set(at_latest, [this] { begin(); });
+  } catch (const std::bad_alloc&) {
+    begin();
+  }
+}
+
+/// Where there is no memory for it now, the next line, or the end of the second, tries again.
+void access_log::begin() noexcept {
+  if (has_begun_) return;
+  try {
+    tartan::spawn_in(color_.value(), &access_log::write, this);
+    has_begun_ = true;
+  } catch (const std::exception&) {
+  }
+}
+
+/// Writes what waits, off the workers. Color: its own.
+tartan::task<> access_log::write() {
+  const tartan::result<tartan::semaphore::permit> turn = co_await turn_.acquire();
+  timer_.cancel();
+  has_begun_ = false;
+  if (!turn) co_return;  // the runtime ends, and nobody waits for what is lost
+  const std::string lines = std::exchange(waiting_, {});
+  const bool anew = std::exchange(reopens_, false);
+  written done;
+  try {
+    done = co_await tartan::blocking([&] { return write_out(lines, anew); });
+  } catch (const std::exception&) {
+    done.error = EAGAIN;  // no thread for it
+    reopens_ = reopens_ || anew;
+  }
+  if (done.error != 0) lose(std::string_view{lines}.substr(done.bytes), std::strerror(done.error));
+  complain(next_complaint_);
+}
+
+/// Threads: that of a blocking job.
+access_log::written access_log::write_out(const std::string& lines, bool anew) {
+  if (anew) {
+    file opened = open_log(path_);
+    if (!opened.is_open()) std::fprintf(stderr, "tartan-web: cannot open the access log '%s' anew (%s)\n", path_.c_str(), std::strerror(errno));
+    if (opened.is_open()) is_torn_ = false;
+    if (opened.is_open()) file_ = std::move(opened);
+  }
+  if (is_torn_ && ::write(file_.descriptor(), "\n", 1) == 1) is_torn_ = false;
+  written done;
+  while (done.bytes < lines.size()) {
+    const ssize_t went = ::write(file_.descriptor(), lines.data() + done.bytes, lines.size() - done.bytes);
+    if (went < 0 && errno == EINTR) continue;
+    if (went <= 0) {
+      done.error = went < 0 ? errno : EIO;
+      is_torn_ = is_torn_ || (done.bytes != 0 && lines[done.bytes - 1] != '\n');
+      return done;
+    }
+    done.bytes += static_cast<std::size_t>(went);
+  }
+  return done;
+}
+
+void access_log::lose(std::string_view lines, const char* why) noexcept {
+  lost_ += static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
+  why_ = why;
+  complain(next_complaint_);
+}
+
+void access_log::complain(time not_before) noexcept {
+  const time now = rt_.now();
+  if (now < not_before || lost_ == 0) return;
+  std::fprintf(stderr, "tartan-web: lines of the access log that are lost: %zu (%s)\n", lost_, why_);
+  lost_ = 0;
+  next_complaint_ = now + 1s;
+}
+
+}  // namespace web

@@ -1,0 +1,126 @@
+#include "access_log.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <tartan/core/post.h>
+#include <tartan/core/spawn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include "tests/temporary_folder.h"
+
+namespace web {
+namespace {
+
+std::string line_of(const log_entry& what) {
+  std::string line;
+  append(line, what);
+  return line;
+}
+
+TEST(log_line, has_the_combined_format) {
+  EXPECT_EQ(line_of({"::1", "06/Nov/1994:08:49:37 +0000", "GET / HTTP/1.1", 200, 5, "http://a/", "me"}),
+            "::1 - - [06/Nov/1994:08:49:37 +0000] \"GET / HTTP/1.1\" 200 5 \"http://a/\" \"me\"\n");
+  EXPECT_EQ(line_of({"-", "t", "", 400, 0, {}, {}}), "- - - [t] \"-\" 400 0 \"-\" \"-\"\n");
+}
+
+TEST(log_line, shows_bytes_that_could_end_a_text) {
+  EXPECT_EQ(line_of({"a", "t", "\"\\\n\x7f\xff ~", 1, 1, {}, {}}), "a - - [t] \"\\x22\\x5c\\x0a\\x7f\\xff ~\" 1 1 \"-\" \"-\"\n");
+}
+
+TEST(log_line, has_no_more_than_1024_bytes_of_each_text) {
+  const std::string text(1025, 'a');
+  const std::string line = line_of({"a", "t", text, 1, 1, text, text});
+  EXPECT_EQ(std::count(line.begin(), line.end(), 'a'), 1 + 3 * 1024);
+}
+
+class a_log : public testing::Test {
+ protected:
+  /// In an event of each color, and to the end.
+  void add(access_log& to, int lines, const std::string& text = "line\n") {
+    for (int n = 0; n < lines; ++n) rt_.post(tartan::color{static_cast<std::uint64_t>(n % 4) + 1}, [&to, text] { to.add(text); });
+    rt_.run_until_idle();
+  }
+  void flush(access_log& of) {
+    rt_.spawn([&]() -> tartan::task<> { co_await of.flush(); });
+    rt_.run_until_idle();
+  }
+  [[nodiscard]] static tartan::options two_workers() {
+    tartan::options with;
+    with.workers = 2;
+    return with;
+  }
+  [[nodiscard]] static std::string content(const std::filesystem::path& file) {
+    std::ifstream from{file};
+    return {std::istreambuf_iterator<char>{from}, {}};
+  }
+
+  tartan::test::temporary_folder folder_;
+  const std::filesystem::path path_ = folder_ / "log";
+  tartan::runtime rt_{two_workers()};
+};
+
+TEST_F(a_log, appends_all_lines) {
+  std::ofstream{path_} << "old\n";
+  access_log log{rt_, path_};
+  add(log, 1000);
+  flush(log);
+  const std::string found = content(path_);
+  EXPECT_EQ(found.substr(0, 4), "old\n");
+  EXPECT_EQ(std::count(found.begin(), found.end(), '\n'), 1001);
+}
+
+TEST_F(a_log, goes_on_with_its_file_if_that_cannot_be_opened_anew) {
+  access_log log{rt_, path_};
+  std::filesystem::rename(path_, folder_ / "old");
+  std::filesystem::create_directory(path_);
+  testing::internal::CaptureStderr();
+  log.reopen();
+  add(log, 1);
+  flush(log);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("cannot open the access log '" + path_.string() + "' anew (Is a directory)"), std::string::npos);
+  EXPECT_EQ(content(folder_ / "old"), "line\n");
+}
+
+// A pipe that nobody reads takes 64 KB, and then some megabytes wait; who reads begins when all has been added.
+TEST_F(a_log, that_is_too_slow_loses_lines_and_says_how_many) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  const file reader{::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+  std::optional<access_log> log{std::in_place, rt_, path_};
+  const std::string line = std::string(9'999, 'a') + '\n';
+  constexpr std::size_t added = 1000;
+  std::size_t bytes = 0;
+  std::thread reads;
+  const auto read_all = [&] {
+    std::array<char, 65536> some;
+    for (ssize_t got = -1; got != 0; bytes += static_cast<std::size_t>(std::max<ssize_t>(got, 0))) got = ::read(reader.descriptor(), some.data(), some.size());
+  };
+  testing::internal::CaptureStderr();
+  rt_.post([&] {
+    for (std::size_t n = 0; n < added; ++n) log->add(line);
+    tartan::post(log->color(), [&] { reads = std::thread{read_all}; });
+  });
+  flush(*log);
+  log.reset();
+  reads.join();
+  std::size_t lost = 0;
+  std::istringstream said{testing::internal::GetCapturedStderr()};
+  for (std::string each; std::getline(said, each);) lost += std::stoul(each.substr(each.find(" lost: ") + 7));
+  EXPECT_GT(lost, 0u);
+  EXPECT_EQ(bytes, (added - lost) * line.size());
+}
+
+TEST_F(a_log, has_to_be_writable_at_first) { EXPECT_THROW((access_log{rt_, folder_ / "no" / "log"}), std::system_error); }
+
+}  // namespace
+}  // namespace web

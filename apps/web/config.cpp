@@ -1,0 +1,206 @@
+#include "config.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <toml++/toml.h>
+#include <utility>
+#include <vector>
+
+namespace web {
+
+namespace {
+
+/// Of integers.
+struct range {
+  std::int64_t least;
+  std::int64_t most;
+};
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  return text;
+}
+
+/// A table whose keys are taken one by one; what nobody has taken at the end is a mistake.
+class section {
+ public:
+  section(std::string file, std::string name, const toml::table& keys) : file_{std::move(file)}, name_{std::move(name)}, keys_{keys} {}
+
+  template <class Integer>
+  void integer(std::string_view key, Integer& into, range of) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    const std::optional<std::int64_t> value = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
+    if (!value || *value < of.least || *value > of.most) {
+      complain(*node, key, "is no integer from " + std::to_string(of.least) + " to " + std::to_string(of.most));
+    }
+    into = static_cast<Integer>(*value);
+  }
+
+  void seconds(std::string_view key, std::chrono::milliseconds& into) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    const std::optional<double> value = node->is_number() ? node->value<double>() : std::nullopt;
+    if (!value || !(*value >= 0 && *value <= 1e6)) complain(*node, key, "is no number of seconds from 0 to 1000000");
+    into = std::chrono::milliseconds{static_cast<std::int64_t>(*value * 1000)};
+  }
+
+  void flag(std::string_view key, bool& into) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    if (!node->is_boolean()) complain(*node, key, "is neither true nor false");
+    into = node->value<bool>().value();
+  }
+
+  void text(std::string_view key, std::string& into) {
+    if (const toml::node* const node = find(key)) into = text_of(*node, key);
+  }
+
+  /// One text, or an array of them.
+  void texts(std::string_view key, std::vector<std::string>& into) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    into.clear();
+    if (const toml::array* const all = node->as_array()) {
+      for (const toml::node& each : *all) into.push_back(text_of(each, key));
+    } else {
+      into.push_back(text_of(*node, key));
+    }
+    if (into.empty()) complain(*node, key, "is empty");
+  }
+
+  /// Null: there is none.
+  [[nodiscard]] const toml::table* table(std::string_view key) {
+    const toml::node* const node = find(key);
+    if (node != nullptr && !node->is_table()) complain(*node, key, "is no table; write [" + std::string{key} + "]");
+    return node != nullptr ? node->as_table() : nullptr;
+  }
+
+  [[nodiscard]] std::vector<const toml::table*> tables(std::string_view key) {
+    std::vector<const toml::table*> found;
+    const toml::node* const node = find(key);
+    if (node == nullptr) return found;
+    if (!node->is_array_of_tables()) complain(*node, key, "is no list of tables; write [[" + std::string{key} + "]]");
+    for (const toml::node& each : *node->as_array()) found.push_back(each.as_table());
+    return found;
+  }
+
+  void end() const {
+    for (const auto& [key, node] : keys_) {
+      if (!taken_.contains(key.str())) complain(node, key.str(), "there is no such key");
+    }
+  }
+
+  [[noreturn]] void complain(const toml::node& at, std::string_view key, const std::string& what) const {
+    const std::string whole = name_.empty() ? std::string{key} : name_ + "." + std::string{key};
+    throw config_error{file_ + ":" + std::to_string(at.source().begin.line) + ": " + whole + ": " + what};
+  }
+
+  /// Of a key that is there.
+  [[noreturn]] void complain(std::string_view key, const std::string& what) const { complain(*keys_.get(key), key, what); }
+
+  [[noreturn]] void lacks(std::string_view key) const { complain(keys_, key, "is missing"); }
+
+ private:
+  [[nodiscard]] const toml::node* find(std::string_view key) {
+    taken_.insert(std::string{key});
+    return keys_.get(key);
+  }
+
+  [[nodiscard]] std::string text_of(const toml::node& node, std::string_view key) const {
+    if (!node.is_string() || node.value<std::string>()->empty()) complain(node, key, "is no text in quotes");
+    return *node.value<std::string>();
+  }
+
+  std::string file_;
+  std::string name_;
+  const toml::table& keys_;
+  std::set<std::string, std::less<>> taken_;
+};
+
+void read_times(section from, time_limits& into) {
+  from.seconds("header", into.header);
+  from.seconds("idle", into.idle);
+  from.seconds("write", into.write);
+  from.seconds("drain", into.drain);
+  from.end();
+}
+
+void read_cache(section from, library_settings& into) {
+  from.integer("bytes", into.cache.bytes, {0, std::int64_t{1} << 40});
+  from.integer("entries", into.cache.entries, {0, 1'000'000'000});
+  from.integer("largest-page", into.largest_page, {0, 16 << 20});
+  from.seconds("recheck", into.recheck);
+  from.end();
+}
+
+host_settings read_host(section from) {
+  host_settings host;
+  from.texts("names", host.names);
+  for (std::string& each : host.names) {
+    if (!each.starts_with('[') && each.find_first_of(":/") != std::string::npos) from.complain("names", "'" + each + "' is more than a name");
+    each = lower_case(std::move(each));
+  }
+  from.text("root", host.root);
+  from.flag("precompressed", host.with.precompressed);
+  from.flag("listings", host.with.listings);
+  from.text("certificate", host.certificate);
+  from.text("key", host.key);
+  if (host.root.empty()) from.lacks("root");
+  if (host.certificate.empty() && !host.key.empty()) from.lacks("certificate");
+  if (host.key.empty() && !host.certificate.empty()) from.lacks("key");
+  from.end();
+  return host;
+}
+
+toml::table parse(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  std::ostringstream text;
+  if (file.is_open() && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+  if (!file.is_open() || file.bad() || text.bad()) throw config_error{path + ": cannot be read"};
+  try {
+    return toml::parse(text.str(), path);
+  } catch (const toml::parse_error& wrong) {
+    throw config_error{path + ":" + std::to_string(wrong.source().begin.line) + ": " + std::string{wrong.description()}};
+  }
+}
+
+}  // namespace
+
+settings read_config(const std::string& path) {
+  const toml::table all = parse(path);
+  settings into;
+  section from{path, "", all};
+  if (all.contains("listen-tls")) into.listen.clear();  // else who wants TLS would get both
+  from.texts("listen", into.listen);
+  from.texts("listen-tls", into.listen_tls);
+  from.integer("workers", into.workers, {0, 1024});
+  from.integer("max-connections", into.max_connections, {1, 1'000'000});
+  from.text("user", into.user);
+  from.text("access-log", into.access_log);
+  if (const toml::table* const times = from.table("timeouts")) read_times({path, "timeouts", *times}, into.times);
+  if (const toml::table* const cache = from.table("cache")) read_cache({path, "cache", *cache}, into.pages);
+  std::set<std::string> names;
+  for (const toml::table* const host : from.tables("host")) {
+    section one{path, "host", *host};
+    into.hosts.push_back(read_host(one));
+    if (into.hosts.size() > 1 && into.hosts.back().names.empty()) one.lacks("names");
+    for (const std::string& each : into.hosts.back().names) {
+      if (!names.insert(each).second) one.complain("names", "'" + each + "' is another host's, too");
+    }
+  }
+  from.end();
+  if (into.hosts.empty()) from.lacks("host");
+  if (!into.listen_tls.empty() && into.hosts.front().certificate.empty()) {
+    from.complain(*all.get("listen-tls"), "listen-tls", "needs a certificate and a key of the first host");
+  }
+  return into;
+}
+
+}  // namespace web

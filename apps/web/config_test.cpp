@@ -1,0 +1,134 @@
+#include "config.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "tests/temporary_folder.h"
+
+namespace web {
+namespace {
+
+using namespace std::chrono_literals;
+
+class a_config : public testing::Test {
+ protected:
+  [[nodiscard]] settings read(const std::string& text) const {
+    std::ofstream{path_} << text;
+    return read_config(path_);
+  }
+  /// What is said, without the file's name.
+  [[nodiscard]] std::string error(const std::string& text) const {
+    try {
+      static_cast<void>(read(text));
+    } catch (const config_error& wrong) {
+      const std::string said = wrong.what();
+      EXPECT_TRUE(said.starts_with(path_ + ":")) << said;
+      return said.substr(path_.size() + 1);
+    }
+    return "nothing";
+  }
+
+  tartan::test::temporary_folder folder_;
+  const std::string path_ = folder_ / "web.toml";
+};
+
+TEST_F(a_config, sets_what_it_names_and_leaves_the_rest) {
+  const settings before;
+  const settings found = read(R"(
+listen = [":80", "[::]:80"]
+workers = 3
+max-connections = 77
+access-log = "/var/log/a"
+[timeouts]
+header = 1
+idle = 2.5
+[cache]
+bytes = 1_000_000
+entries = 9
+largest-page = 8192
+recheck = 0.25
+[[host]]
+names = ["A.example", "www.a.example"]
+root = "/srv/a"
+[[host]]
+names = "b.example"
+root = "/srv/b"
+precompressed = false
+listings = true
+)");
+  EXPECT_EQ(found.listen, (std::vector<std::string>{":80", "[::]:80"}));
+  EXPECT_EQ(found.workers, 3u);
+  EXPECT_EQ(found.max_connections, 77u);
+  EXPECT_EQ(found.access_log, "/var/log/a");
+  EXPECT_EQ(found.times.header, 1s);
+  EXPECT_EQ(found.times.idle, 2500ms);
+  EXPECT_EQ(found.times.write, before.times.write);
+  EXPECT_EQ(found.pages.cache.bytes, 1'000'000u);
+  EXPECT_EQ(found.pages.cache.entries, 9u);
+  EXPECT_EQ(found.pages.largest_page, 8192u);
+  EXPECT_EQ(found.pages.recheck, 250ms);
+  ASSERT_EQ(found.hosts.size(), 2u);
+  EXPECT_EQ(found.hosts[0].names, (std::vector<std::string>{"a.example", "www.a.example"}));
+  EXPECT_EQ(found.hosts[0].root, "/srv/a");
+  EXPECT_TRUE(found.hosts[0].with.precompressed);
+  EXPECT_EQ(found.hosts[1].names, std::vector<std::string>{"b.example"});
+  EXPECT_FALSE(found.hosts[1].with.precompressed);
+  EXPECT_TRUE(!found.hosts[0].with.listings && found.hosts[1].with.listings);
+}
+
+TEST_F(a_config, needs_only_a_host_with_a_folder) {
+  const settings found = read("host = [{root = \"/srv\"}]\n");
+  EXPECT_EQ(found.listen, settings{}.listen);
+  EXPECT_EQ(found.hosts.at(0).root, "/srv");
+}
+
+TEST_F(a_config, names_line_and_key_of_each_mistake) {
+  const std::string host = "[[host]]\nroot = \"/srv\"\n";
+  const struct {
+    std::string text;
+    std::string said;
+  } cases[] = {
+      {"", "1: host: is missing"},
+      {"[[host]]\nnames = [\"a\"]\n", "1: host.root: is missing"},
+      {"worker = 1\n" + host, "1: worker: there is no such key"},
+      {"\nworkers = 1.5\n" + host, "2: workers: is no integer from 0 to 1024"},
+      {"workers = -1\n" + host, "1: workers: is no integer from 0 to 1024"},
+      {"workers = 1025\n" + host, "1: workers: is no integer from 0 to 1024"},
+      {"max-connections = 0\n" + host, "1: max-connections: is no integer from 1 to 1000000"},
+      {"listen = []\n" + host, "1: listen: is empty"},
+      {"listen = [\":80\",\n  80]\n" + host, "2: listen: is no text in quotes"},
+      {"access-log = \"\"\n" + host, "1: access-log: is no text in quotes"},
+      {host + "[timeouts]\nheader = \"1\"\n", "4: timeouts.header: is no number of seconds from 0 to 1000000"},
+      {host + "[timeouts]\nheader = nan\n", "4: timeouts.header: is no number of seconds from 0 to 1000000"},
+      {host + "[timeouts]\nheader = -0.5\n", "4: timeouts.header: is no number of seconds from 0 to 1000000"},
+      {host + "[timeouts]\nheaders = 1\n", "4: timeouts.headers: there is no such key"},
+      {host + "[cache]\nlargest-page = 16777217\n", "4: cache.largest-page: is no integer from 0 to 16777216"},
+      {"timeouts = 1\n" + host, "1: timeouts: is no table; write [timeouts]"},
+      {"host = 1\n", "1: host: is no list of tables; write [[host]]"},
+      {"[host]\nroot = \"/srv\"\n", "1: host: is no list of tables; write [[host]]"},
+      {host + "precompressed = 1\n", "3: host.precompressed: is neither true nor false"},
+      {host + host, "3: host.names: is missing"},
+      {host + "names = [\"a:80\"]\n", "3: host.names: 'a:80' is more than a name"},
+      {host + "names = [\"a\"]\n" + host + "names = [\"b\", \"A\"]\n", "6: host.names: 'a' is another host's, too"},
+  };
+  for (const auto& each : cases) EXPECT_EQ(error(each.text), each.said) << each.text;
+}
+
+TEST_F(a_config, that_is_no_toml_says_in_which_line) {
+  EXPECT_TRUE(error("a = 1\nb =\n").starts_with("2: "));
+  EXPECT_TRUE(error("a = 1\na = 2\n").starts_with("2: "));
+}
+
+TEST_F(a_config, that_is_not_there_is_named) {
+  try {
+    static_cast<void>(read_config(folder_ / "nothing"));
+    FAIL();
+  } catch (const config_error& wrong) {
+    EXPECT_EQ(wrong.what(), (folder_ / "nothing").string() + ": cannot be read");
+  }
+}
+
+}  // namespace
+}  // namespace web

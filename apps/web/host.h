@@ -1,0 +1,28 @@
+#pragma once
+/// One of the sites that a server has.
+
+#include <tartan/core/runtime.h>
+
+#include <cstddef>
+#include <string>
+
+#include "document_root.h"
+#include "library.h"
+#include "settings.h"
+
+namespace web {
+
+/// A folder and its pages.
+struct host {
+  /// `number`: counted from 0, the one that answers whoever names no other.
+  ///
+  /// Errors: as document_root's.
+  host(tartan::runtime& rt, const host_settings& with, const library_settings& kept, std::size_t number)
+      : root{with.root, with.with}, pages{rt, root, kept}, index{number} {}
+
+  const document_root root;
+  library pages;
+  const std::size_t index;
+};
+
+}  // namespace web

@@ -1,0 +1,126 @@
+"""A configuration file: hosts by name, several addresses, and what is wrong in it."""
+import pathlib
+import re
+import subprocess
+import tempfile
+
+import harness
+from harness import PATIENCE_S, client, expect, test
+
+
+class folder_of_hosts:
+    """Two folders and a file that serves them; the server's ports."""
+    def __init__(self, text):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name)
+        for name in ("a", "b"):
+            (self.path / name).mkdir()
+            (self.path / name / "index.html").write_text(name)
+            (self.path / name / "large").write_text(name * 200_000)
+        self.file = self.path / "web.toml"
+        self.file.write_text(text.replace("$", str(self.path)))
+
+    def __enter__(self):
+        self.process = subprocess.Popen([harness.PROGRAM, "--config", str(self.file), "--workers", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True)
+        self.line = self.process.stdout.readline()
+        self.ports = [int(port) for port in re.findall(r"http://127\.0\.0\.1:(\d+)", self.line)]
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        errors = self.process.communicate(timeout=PATIENCE_S)[1]
+        self.folder.cleanup()
+        expect(self.process.returncode == 0 and errors == "", self.process.returncode, errors)
+
+
+TWO_HOSTS = '''
+listen = ["127.0.0.1:0", "127.0.0.1:0"]
+[[host]]
+names = ["a.example"]
+root = "$/a"
+[[host]]
+names = ["b.example", "[::1]"]
+root = "$/b"
+'''
+
+
+@test
+def several_addresses_share_the_limit_of_connections():
+    with folder_of_hosts("max-connections = 1\n" + TWO_HOSTS) as s:
+        for here, there in (s.ports, s.ports[::-1]):
+            first, second = client(here), client(there)
+            expect(first.get("/")[0] == 200)
+            second.send(b"GET / HTTP/1.1\r\nHost: b.example\r\n\r\n")
+            first.send(b"GET / HTTP/1.1\r\nHost: a.example\r\n\r\n")
+            expect(first.response()[2] == b"a")
+            first.socket.close()
+            expect(second.response()[2] == b"b")
+            second.socket.close()
+
+
+@test
+def each_host_has_its_folder():
+    with folder_of_hosts(TWO_HOSTS) as s:
+        expect(len(s.ports) == 2 and " and 1 more on " in s.line, s.line)
+        for port in s.ports:
+            c = client(port)
+            for host, body in (("a.example", b"a"), ("b.example", b"b"), ("B.EXAMPLE:80", b"b"), ("c.example", b"a"), ("b.example.", b"b"), ("[::1]:9", b"b"),
+                               ("", b"a")) * 2:
+                for path, whole in (("/", body), ("/large", body * 200_000)):
+                    c.send(f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+                    status, _, got = c.response()
+                    expect(status == 200 and got == whole, host, path, status, got[:9])
+            c.send(b"GET http://b.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n")
+            expect(c.response()[2] == b"b")
+            c.socket.close()
+
+
+def refused(*options):
+    done = subprocess.run([harness.PROGRAM, *options], capture_output=True, text=True, timeout=PATIENCE_S)
+    expect(done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1, done)
+    return done.stderr
+
+
+@test
+def a_mistake_in_a_file_names_line_and_key():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "web.toml")
+        path.write_text('[[host]]\nroot = "/srv"\nindex = 1\n')
+        expect(refused("--config", str(path)) == f"tartan-web: {path}:3: host.index: there is no such key\n")
+        expect(refused("--config", folder) == f"tartan-web: {folder}: cannot be read\n")
+        expect("excludes" in refused("--config", str(path), "--root", folder))
+    expect("--root or --config" in refused("--workers", "1"))
+
+
+@test
+def an_option_goes_before_the_file():
+    folder = folder_of_hosts('listen = "127.0.0.1:0"\nworkers = 5\n[[host]]\nroot = "$/a"\n')
+    with folder as s:
+        expect(" with 2 workers " in s.line, s.line)
+
+
+@test
+def a_folder_names_what_is_in_it_only_if_it_shall():
+    text = 'listen = "127.0.0.1:0"\n[[host]]\nroot = "$"\nlistings = true\n[[host]]\nnames = ["b"]\nroot = "$"\n'
+    with folder_of_hosts(text) as s:
+        c = client(s.ports[0])
+        status, headers, body = c.get("/")
+        expect(status == 200 and headers["content-type"].startswith("text/html") and b'<a href="./a/">a/</a>' in body and b">web.toml<" in body, body)
+        c.send(b"GET / HTTP/1.1\r\nHost: b\r\n\r\n")
+        expect(c.response()[0] == 404)
+        c.socket.close()
+
+
+@test
+def the_file_of_the_guide_is_one():
+    guide = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "guide" / "web-server.md").read_text()
+    text = guide.split("```toml\n")[1].split("```")[0]
+    for old, new in ((":8080", ":0"), ("/srv/example", "$/a"), ("/srv/other", "$/b"), ("# access-log", "access-log"), ("/var/log/tartan", "$")):
+        expect(old in text, old)
+        text = text.replace(old, new)
+    with folder_of_hosts(text) as s:
+        c = client(s.ports[0])
+        c.send(b"GET / HTTP/1.1\r\nHost: other.example\r\n\r\n")
+        expect(c.response()[2] == b"b")
+        c.socket.close()

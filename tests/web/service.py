@@ -1,0 +1,112 @@
+"""The server under a service manager: sockets that are passed to it, what it tells, and whose rights it has."""
+import os
+import pathlib
+import pwd
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+
+import harness
+from harness import PATIENCE_S, client, expect, test
+
+
+def started(*options, environment=None, passed=None, claims=""):
+    """The program; `passed`: a socket as descriptor 3, of which the environment tells it."""
+    def prepare():
+        os.dup2(passed.fileno(), 3)
+    command = [harness.PROGRAM, "--root", str(harness.ROOT), "--workers", "2", *options]
+    shell = ["sh", "-c", f'{claims} exec "$@"', "sh", *command]
+    return subprocess.Popen(shell, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | (environment or {}),
+                            preexec_fn=prepare if passed else None, pass_fds=(3,) if passed else ())
+
+
+def ended(process):
+    process.send_signal(signal.SIGTERM)
+    errors = process.communicate(timeout=PATIENCE_S)[1]
+    expect(process.returncode == 0 and errors == "", process.returncode, errors)
+
+
+def port_of(process):
+    line = process.stdout.readline()
+    found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+    expect(found, line, process.poll())
+    return int(found[1])
+
+
+@test
+def a_socket_that_is_passed_is_served():
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        process = started("--listen", "nonsense", passed=door, claims="LISTEN_PID=$$ LISTEN_FDS=1")
+        expect(port_of(process) == door.getsockname()[1])
+        with client(door.getsockname()[1]) as c:
+            expect(c.get("/page.html")[0] == 200)
+        ended(process)
+        other = started("--listen", "127.0.0.1:0", passed=door, claims="LISTEN_PID=1 LISTEN_FDS=1")  # somebody else's
+        expect(port_of(other) != door.getsockname()[1])
+        ended(other)
+
+
+@test
+def a_socket_that_is_none_is_named():
+    with socket.socketpair()[0] as none:
+        process = started(passed=none, claims="LISTEN_PID=$$ LISTEN_FDS=1")
+        errors = process.communicate(timeout=PATIENCE_S)[1]
+        expect(process.returncode == 2 and "descriptor 3" in errors, errors)
+    process = started(claims="LISTEN_PID=$$ LISTEN_FDS=many")
+    errors = process.communicate(timeout=PATIENCE_S)[1]
+    expect(process.returncode == 2 and "LISTEN_FDS is 'many'" in errors, errors)
+
+
+@test
+def the_manager_is_told():
+    with tempfile.TemporaryDirectory() as folder:
+        for path in (f"{folder}/notify", f"\0tartan-test-{os.getpid()}"):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+                manager.bind(path)
+                manager.settimeout(PATIENCE_S)
+                process = started("--listen", "127.0.0.1:0", environment={"NOTIFY_SOCKET": path.replace("\0", "@")})
+                expect(manager.recv(100) == b"READY=1")
+                process.send_signal(signal.SIGHUP)
+                expect([manager.recv(100), manager.recv(100)] == [b"RELOADING=1", b"READY=1"])
+                ended(process)
+                expect(manager.recv(100) == b"STOPPING=1")
+
+
+def ids_of(process):
+    """User and groups, real, effective, saved and of the file system, of each thread."""
+    tasks = pathlib.Path(f"/proc/{process.pid}/task").iterdir()
+    return {number for task in tasks for line in (task / "status").read_text().splitlines() if line.startswith(("Uid:", "Gid:", "Groups:"))
+            for number in line.split()[1:]}
+
+
+@test
+def the_rights_of_a_user_are_taken():
+    if os.geteuid() != 0:  # nobody else can give up what he has not
+        process = started("--listen", "127.0.0.1:0", "--user", "nobody")
+        errors = process.communicate(timeout=PATIENCE_S)[1]
+        expect(process.returncode == 2 and "cannot become the user 'nobody'" in errors, errors)
+        return
+    secret = harness.ROOT / "secret"
+    secret.write_text("secret")
+    secret.chmod(0o600)
+    harness.ROOT.chmod(0o755)
+    try:
+        process = started("--listen", "127.0.0.1:0", "--user", "nobody")
+        with client(port_of(process)) as c:
+            expect(c.get("/page.html")[0] == 200)
+            nobody = pwd.getpwnam("nobody")
+            status = c.get("/secret")[0]
+            expect(status == 403, status)
+            expect(ids_of(process) <= {str(nobody.pw_uid), str(nobody.pw_gid)}, ids_of(process))
+        ended(process)
+    finally:
+        secret.unlink()
+
+
+@test
+def a_user_that_there_is_not_is_named():
+    process = started("--listen", "127.0.0.1:0", "--user", "no such user")
+    errors = process.communicate(timeout=PATIENCE_S)[1]
+    expect(process.returncode == 2 and "there is no user 'no such user'" in errors, errors)

@@ -1,0 +1,189 @@
+"""TLS: who is believed, what is resumed, what is no TLS, and certificates that change."""
+import os
+import pathlib
+import signal
+import ssl
+import subprocess
+import tempfile
+
+import harness
+from harness import LARGE, PATIENCE_S, client, expect, get, server, test
+
+
+def certificate_for(folder, name, serial=1):
+    """Files of a certificate that vouches for itself: (certificate, key)."""
+    certificate, key = f"{folder}/{name}.pem", f"{folder}/{name}.key"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+                    "-addext", f"subjectAltName=DNS:{name}", "-set_serial", str(serial), "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    return certificate, key
+
+
+class secured:
+    """A server with two hosts and TLS."""
+    def __init__(self, *options, complaint=""):
+        self.folder = tempfile.TemporaryDirectory()
+        self.complaint = complaint
+        here = self.folder.name
+        lines = ['listen-tls = "127.0.0.1:0"']
+        for name in ("a.example", "b.example"):
+            certificate, key = certificate_for(here, name)
+            os.mkdir(f"{here}/{name}")
+            pathlib.Path(here, name, "index.html").write_text(name)
+            lines += ["[[host]]", f'names = ["{name}"]', f'root = "{harness.ROOT if name[0] == "a" else here + "/" + name}"', f'certificate = "{certificate}"',
+                      f'key = "{key}"']
+        path = pathlib.Path(here, "web.toml")
+        path.write_text("\n".join(lines) + "\n")
+        self.command = [harness.PROGRAM, "--config", str(path), "--workers", "2", *options]
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        expect(" on https://127.0.0.1:" in line, line, self.process.poll())
+        self.port = int(line.split("https://127.0.0.1:")[1].split(" ")[0])
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        errors = self.process.communicate(timeout=PATIENCE_S)[1]
+        self.folder.cleanup()
+        expect(self.process.returncode == 0 and errors == self.complaint, self.process.returncode, errors)
+
+    def context(self, *names):
+        made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        for name in names or ("a.example",):
+            made.load_verify_locations(f"{self.folder.name}/{name}.pem")
+        made.set_alpn_protocols(["http/1.1"])
+        return made
+
+    def connect(self, context=None, name="a.example", session=None):
+        c = client(self.port)
+        c.socket = (context or self.context(name)).wrap_socket(c.socket, server_hostname=name, session=session)
+        return c
+
+
+@test
+def pages_come_over_tls():
+    with secured() as s:
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            context = s.context()
+            context.minimum_version = context.maximum_version = version
+            with s.connect(context) as c:
+                expect(c.socket.selected_alpn_protocol() == "http/1.1")
+                for _ in range(2):
+                    expect(c.get("/page.html")[2] == b"<p>page</p>\n")
+                    expect(c.get("/large.bin")[2] == LARGE)
+                    expect(c.get("/large.bin", "Range: bytes=5-1000000\r\n")[2] == LARGE[5:1000001])
+                    expect(c.get("/nothing")[0] == 404)
+                c.send(get("/page.html") * 50)
+                for _ in range(50):
+                    expect(c.response()[0] == 200)
+
+
+@test
+def each_host_has_its_certificate():
+    with secured() as s:
+        with s.connect(name="b.example") as c:
+            c.send(b"GET / HTTP/1.1\r\nHost: b.example\r\n\r\n")
+            expect(c.response()[2] == b"b.example")
+        context = s.context()
+        context.check_hostname = False
+        with client(s.port) as c:  # names none
+            c.socket = context.wrap_socket(c.socket)
+            expect(c.get("/page.html")[0] == 200)
+
+
+@test
+def a_session_is_resumed():
+    with secured() as s:
+        context = s.context()
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            context.maximum_version = version
+            with s.connect(context) as c:
+                expect(not c.socket.session_reused)
+                c.get("/page.html")
+                session = c.socket.session
+            with s.connect(context, session=session) as c:
+                expect(c.socket.session_reused and c.get("/page.html")[0] == 200, version)
+
+
+@test
+def who_speaks_another_protocol_is_refused():
+    with secured() as s:
+        context = s.context()
+        context.set_alpn_protocols(["h2"])
+        try:
+            s.connect(context).socket.close()
+            expect(False, "h2 was agreed to")
+        except ssl.SSLError as error:
+            expect("NO_APPLICATION_PROTOCOL" in str(error).upper().replace(" ", "_"), error)
+        for bytes_sent in (get("/page.html"), b"\x16\x03\x01\x00\x05hello", b"\x00" * 100):
+            with client(s.port) as c:
+                c.send(bytes_sent)
+                c.finish()
+                expect(b"HTTP/1.1" not in c.rest())
+
+
+@test
+def a_handshake_has_a_time_limit():
+    with secured("--header-timeout", "0.2") as s:
+        for beginning in (b"", b"\x16\x03\x01"):
+            with client(s.port) as c:
+                c.send(beginning)
+                expect(c.rest() == b"")
+
+
+@test
+def the_end_is_told():
+    with secured() as s:
+        with s.connect() as c:
+            c.get("/page.html")
+            s.process.send_signal(signal.SIGTERM)
+            expect(c.socket.recv(1) == b"")  # an error, if the connection ended without a close_notify
+        s.process.wait(timeout=PATIENCE_S)  # a second signal would end it at once
+
+
+@test
+def certificates_are_read_anew():
+    complaint = "tartan-web: the certificates are the old ones: cannot use the certificate '"
+    s = secured()
+    with s:
+        with s.connect() as before:
+            before.get("/page.html")
+            certificate_for(s.folder.name, "a.example", serial=77)
+            s.process.send_signal(signal.SIGHUP)
+            context = s.context()
+            while True:  # until the new one is in use
+                try:
+                    with s.connect(context) as c:
+                        expect(c.socket.getpeercert()["serialNumber"] == "4D")
+                        break
+                except ssl.SSLCertVerificationError:
+                    pass
+            expect(before.get("/page.html")[0] == 200)
+        pathlib.Path(s.folder.name, "a.example.pem").write_text("nonsense")
+        s.process.send_signal(signal.SIGHUP)
+        line = s.process.stderr.readline()
+        expect(line.startswith(complaint), line)
+        with s.connect(context) as c:
+            expect(c.get("/page.html")[0] == 200)
+
+
+@test
+def a_certificate_that_cannot_be_used_is_named():
+    with tempfile.TemporaryDirectory() as folder:
+        certificate, key = certificate_for(folder, "a")
+        other = certificate_for(folder, "b")[1]
+        for options, said in ((("--certificate", f"{folder}/none", "--key", key), f"cannot use the certificate '{folder}/none'"),
+                              (("--certificate", certificate, "--key", other), f"cannot use the key '{other}'"),
+                              (("--certificate", certificate), "--key"), ((), "--certificate for --listen-tls")):
+            done = subprocess.run([harness.PROGRAM, "--root", str(harness.ROOT), "--listen-tls", "127.0.0.1:0", *options], capture_output=True, text=True,
+                                  timeout=PATIENCE_S)
+            expect(done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, done)
+
+
+@test
+def one_port_may_speak_tls_and_another_not():
+    with tempfile.TemporaryDirectory() as folder:
+        certificate, key = certificate_for(folder, "a.example")
+        with server("--listen-tls", "127.0.0.1:0", "--certificate", certificate, "--key", key) as s, s.connect() as c:
+            expect(c.get("/page.html")[0] == 200 and ", https://127.0.0.1:" in s.line, s.line)

@@ -76,7 +76,7 @@ tartan::task<> connection::run() {
     if (ending_ || (draining_ && next == stop::input && !parser_.has_begun())) break;
     if (next != stop::input) continue;
     wait_for_input();
-    tartan::result<std::size_t> got{0};
+    tartan::result<std::size_t> got{std::size_t{0}};
     if (tls_ != nullptr) {
       got = co_await tls_->read_some(in_.room());
     } else {

@@ -120,9 +120,10 @@ def of_w7(run):
     on, off = (run.values("w7", contender, "ns_per_color", run.n) for contender in ("tartan_strand", "tartan_strand+no_steal"))
     steals, each = (run.said("w7", "tartan_strand", name, run.n) for name in ("steals", "ns_per_steal"))
     return ("1.1 of the time without stealing",
-            "the idle worker looks at the maker some 2 400 times a second, which contract 7 asks for: timed sleeps of the kernel, which cost it 6 % of its CPU, "
-            "by user and system time, whatever it looks at (without its second looks the same), and so slow down a worker that shares a core with it. The rest is "
-            f"the machine's noise: {len(on)} runs of each, {number(min(on))} to {number(max(on))} ns with stealing and {number(min(off))} to "
+            "the idle worker looks at the maker some 2 400 times a second, which contract 7 asks for: timed sleeps of the kernel, which cost it 6 % of "
+            "its CPU, by user and system time, whatever it looks at (without its second looks the same), and so slow down a worker that shares a core "
+            f"with it. The rest is the machine's noise: {len(on)} runs of each, {number(min(on))} to {number(max(on))} ns with stealing and "
+            f"{number(min(off))} to "
             f"{number(max(off))} without; with it a run has {steals} steals, of {each} ns each. The gate's row of W7, which pairs both more often, says more")
 
 

@@ -1,6 +1,7 @@
 #include "access_log.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <tartan/core/await_blocking.h>
 #include <tartan/core/in.h>
 #include <tartan/core/spawn.h>
@@ -48,6 +49,15 @@ void append_quoted(std::string& to, std::string_view text) {
 
 file open_log(const std::string& path) noexcept { return file{::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644)}; }
 
+/// Of a file: a full disk, or the end of a machine, may have cut its last line off.
+bool ends_within_a_line(const std::string& path) noexcept {
+  const file log{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+  struct stat now{};
+  char last = '\n';
+  if (!log.is_open() || ::fstat(log.descriptor(), &now) != 0 || !S_ISREG(now.st_mode) || now.st_size == 0) return false;
+  return ::pread(log.descriptor(), &last, 1, now.st_size - 1) == 1 && last != '\n';
+}
+
 }  // namespace
 
 void append(std::string& lines, const log_entry& what) {
@@ -62,6 +72,7 @@ void append(std::string& lines, const log_entry& what) {
 access_log::access_log(tartan::runtime& rt, std::string path)
     : rt_{rt}, path_{std::move(path)}, color_{rt, "access log"}, timer_{rt, color_.value()}, file_{open_log(path_)} {
   if (!file_.is_open()) throw std::system_error{errno, std::system_category(), "cannot write the access log '" + path_ + "'"};
+  is_torn_ = ends_within_a_line(path_);
 }
 
 void access_log::add(std::string lines) {
@@ -89,13 +100,18 @@ void access_log::take(const std::string& lines) noexcept {
   }
   if (waiting_.size() >= enough) return begin();
   try {
-    if (!has_begun_ && waiting_.size() == lines.size()) timer_.set(at_latest, [this] { begin(); });
+    if (has_begun_ || is_timed_) return;
+    timer_.set(at_latest, [this] {
+      is_timed_ = false;
+      begin();
+    });
+    is_timed_ = true;
   } catch (const std::bad_alloc&) {
     begin();
   }
 }
 
-/// Where there is no memory for it now, the next line, or the end of the second, tries again.
+/// Where there is no memory for it now, the next line sees to it that it is tried again.
 void access_log::begin() noexcept {
   if (has_begun_) return;
   try {
@@ -109,7 +125,7 @@ void access_log::begin() noexcept {
 tartan::task<> access_log::write() {
   const tartan::result<tartan::semaphore::permit> turn = co_await turn_.acquire();
   timer_.cancel();
-  has_begun_ = false;
+  is_timed_ = has_begun_ = false;
   if (!turn) co_return;  // the runtime ends, and nobody waits for what is lost
   const std::string lines = std::exchange(waiting_, {});
   const bool anew = std::exchange(reopens_, false);
@@ -129,8 +145,8 @@ access_log::written access_log::write_out(const std::string& lines, bool anew) {
   if (anew) {
     file opened = open_log(path_);
     if (!opened.is_open()) std::fprintf(stderr, "tartan-web: cannot open the access log '%s' anew (%s)\n", path_.c_str(), std::strerror(errno));
-    if (opened.is_open()) is_torn_ = false;
     if (opened.is_open()) file_ = std::move(opened);
+    is_torn_ = ends_within_a_line(path_);
   }
   if (is_torn_ && ::write(file_.descriptor(), "\n", 1) == 1) is_torn_ = false;
   written done;

@@ -80,6 +80,7 @@ class access_log {
   bool is_torn_ = false;        ///< of who writes: the file ends within a line
   std::string waiting_;
   bool has_begun_ = false;      ///< somebody is about to write what waits
+  bool is_timed_ = false;       ///< somebody will be, within a second
   bool reopens_ = false;
   std::size_t lost_ = 0;        ///< lines that nobody was told of
   const char* why_ = "";        ///< the last of them

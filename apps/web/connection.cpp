@@ -55,7 +55,10 @@ tartan::task<> connection::run() {
   now_ = site_.runtime.now();
   bool may_begin = true;
   if (tls_ != nullptr) may_begin = co_await begin_tls();
-  if (!may_begin) co_return;
+  if (!may_begin) {
+    co_await linger();
+    co_return;
+  }
   for (;;) {
     const stop next = answer();
     if (next == stop::library) co_await fetch();
@@ -85,6 +88,8 @@ tartan::task<> connection::run() {
     now_ = site_.runtime.now();
     if (got) {
       in_.add(*got);
+    } else if (tls_ != nullptr && got.error() == tartan::errc::end_of_stream) {
+      break;  // it has finished, and is told the same
     } else if (got.error() != tartan::errc::canceled) {
       co_return;  // the peer has finished, or is gone
     } else if (timed_out_ && phase_ == phase::head) {
@@ -93,7 +98,7 @@ tartan::task<> connection::run() {
       break;  // its time is up, or the server's
     }
   }
-  co_await linger();
+  co_await linger();  // until the peer has finished, too
 }
 
 /// The handshake has the time of a head.
@@ -442,6 +447,8 @@ void connection::look_at_clock() {
     case phase::head:
     case phase::body:
       timed_out_ = true;
+      deadline_ = now_ + hurry;  // what is canceled may have ended already, and the next wait of the same operation have begun
+      watch();
       return peer_.cancel();
     case phase::file:  // the disk takes its time, not the client
       return enter(phase::file);

@@ -146,6 +146,7 @@ document document_root::list(std::string_view path) const {
     if (entry->d_name[0] == '.') continue;
     if (found.size() == most_listed) break;
     const file one{open_beneath(folder_.descriptor(), (name + entry->d_name).c_str(), O_PATH)};  // what leads out is not served, nor named
+    if (!one.is_open() && status_of(errno) == status::unavailable) return failed(status::unavailable);
     struct stat now{};
     if (!one.is_open() || ::fstat(one.descriptor(), &now) != 0 || (!S_ISREG(now.st_mode) && !S_ISDIR(now.st_mode))) continue;
     found.push_back({entry->d_name, S_ISDIR(now.st_mode), static_cast<std::uint64_t>(now.st_size), now.st_mtim.tv_sec});

@@ -25,8 +25,8 @@ std::string_view take_tag(std::string_view& list, bool& weak) noexcept {
 
 std::string entity_tag(const file_version& of, std::string_view suffix) {
   std::array<char, 80> text;
-  const int size = std::snprintf(text.data(), text.size(), "\"%llx.%lx-%llx%.*s\"", static_cast<unsigned long long>(of.modified.seconds),
-                                 static_cast<unsigned long>(of.modified.nanoseconds), static_cast<unsigned long long>(of.size),
+  const int size = std::snprintf(text.data(), text.size(), "\"%llx.%lx-%llx%.*s\"", static_cast<unsigned long long>(of.changed.seconds),
+                                 static_cast<unsigned long>(of.changed.nanoseconds), static_cast<unsigned long long>(of.size),
                                  static_cast<int>(suffix.size()), suffix.data());
   return {text.data(), static_cast<std::size_t>(size)};
 }

@@ -9,7 +9,8 @@
 
 namespace web {
 
-/// The tag of a file's state, with its quotes: size and time of modification, so that servers with copies of a file give the same. `suffix`: a sibling's,
+/// The tag of a file's state, with its quotes: size and time of change, which nobody can set, unlike the time of modification: a file that took the place
+/// of one with the same size and date has another. So servers with copies of a file give different ones. `suffix`: a sibling's,
 /// as ".gz".
 [[nodiscard]] std::string entity_tag(const file_version& of, std::string_view suffix = {});
 

@@ -46,7 +46,7 @@ void fill_standard_descriptors() {
 tartan::task<> drain(web::server& server, tartan::runtime& rt) {
   const bool is_written = co_await server.drain();
   if (!is_written) {
-    std::fputs("tartan-web: the access log cannot be written; its last lines are lost\n", stderr);
+    std::fputs("tartan-web: the disk does not answer: what it was asked to read or write is given up\n", stderr);
     std::_Exit(0);
   }
   rt.stop();
@@ -111,6 +111,7 @@ int serve(web::settings with) {
 
 int main(int argc, char** argv) {
   fill_standard_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);  // a reader of the access log, or of what is said, may end at any time
   try {
     const web::command_line command = web::read_command_line(argc, argv);
     return command.serve ? serve(command.what) : command.exit_status;

@@ -21,7 +21,7 @@ constexpr std::string_view date = "Sun, 06 Nov 1994 08:49:37 GMT";
 
 file_version modified_at(std::int64_t seconds) {
   file_version made;
-  made.modified.seconds = seconds;
+  made.modified.seconds = made.changed.seconds = seconds;
   made.size = 5;
   return made;
 }

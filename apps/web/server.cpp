@@ -23,6 +23,8 @@ namespace web {
 
 namespace {
 
+constexpr std::chrono::milliseconds for_the_disk{5'000};  // to end what it has begun, when the server ends
+
 bool needs_certificates(const settings& with) noexcept {
   return with.sockets.empty() ? !with.listen_tls.empty()
                               : std::any_of(with.sockets.begin(), with.sockets.end(), [](const passed_socket& each) { return each.name == "https"; });
@@ -132,19 +134,27 @@ void server::complain(const std::exception_ptr& why) noexcept {
 }
 
 tartan::task<> server::reload() {
-  if (site_.log != nullptr) {
-    site_.log->reopen();
-    co_await site_.log->flush();  // now the old file is nobody's
-  }
+  const tartan::result<tartan::semaphore::permit> turn = co_await reloads_.acquire();
+  if (!turn) co_return;
   try {
     certificates_ = co_await tartan::blocking([this] { return certificates_of(site_.settings); });
   } catch (const std::exception& wrong) {
     std::fprintf(stderr, "tartan-web: the certificates are the old ones: %s\n", one_line(wrong.what()).c_str());
   }
+  if (site_.log == nullptr) co_return;
+  site_.log->reopen();
+  co_await site_.log->flush();  // now the old file is nobody's
+}
+
+/// Those that are left when the time is up are canceled by the end of the join. Gives the permit back then.
+tartan::task<> server::end_connections(tartan::semaphore::permit /*until_then*/) {
+  static_cast<void>(co_await tartan::with_timeout(site_.settings.times.drain, connections_.join()));
 }
 
 /// Gives the permit back when all is written.
-tartan::task<> server::write_log(tartan::semaphore::permit /*until_then*/) { co_await site_.log->flush(); }
+tartan::task<> server::write_log(tartan::semaphore::permit /*until_then*/) {
+  if (site_.log != nullptr) co_await site_.log->flush();
+}
 
 tartan::task<bool> server::drain() {
   draining_ = true;
@@ -152,14 +162,19 @@ tartan::task<bool> server::drain() {
   for (connection* const client : open_) {
     tartan::post(client->color(), [client] { client->drain(); });
   }
-  // Those that are left when the time is up are canceled by the end of the join.
-  static_cast<void>(co_await tartan::with_timeout(site_.settings.times.drain, connections_.join()));
-  if (site_.log == nullptr) co_return true;
-  tartan::result<tartan::semaphore::permit> writing = co_await log_writes_.acquire();
-  if (!writing) co_return true;
-  tartan::spawn(write_log(std::move(*writing)));
-  const auto written = co_await tartan::with_timeout(site_.settings.times.drain, log_writes_.acquire());
-  co_return written.has_value();
+  // A read or write that the disk does not end cannot be called off: nobody waits for the one who waits for it.
+  const bool all_ended = co_await ends_within(&server::end_connections, connections_end_, site_.settings.times.drain + for_the_disk);
+  const bool is_written = co_await ends_within(&server::write_log, log_ends_, for_the_disk);
+  co_return all_ended && is_written;
+}
+
+/// Whether it has given its permit back by then; if not, it goes on.
+tartan::task<bool> server::ends_within(ending what, tartan::semaphore& end, std::chrono::milliseconds limit) {
+  tartan::result<tartan::semaphore::permit> running = co_await end.acquire();
+  if (!running) co_return false;
+  tartan::spawn((this->*what)(std::move(*running)));
+  const auto ended = co_await tartan::with_timeout(limit, end.acquire());
+  co_return ended.has_value();
 }
 
 }  // namespace web

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -17,11 +18,12 @@ namespace {
 
 constexpr std::size_t most_received = 4 * 1024;
 constexpr std::size_t most_sealed = 64 * 1024;
+constexpr std::size_t most_kept = 4 * 1024;
 constexpr std::array<unsigned char, 9> protocols{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
 [[noreturn]] void fail(const std::string& what) {
   const unsigned long error = ERR_get_error();
-  const char* const reason = ERR_reason_error_string(error);
+  const char* const reason = ERR_SYSTEM_ERROR(error) ? std::strerror(ERR_GET_REASON(error)) : ERR_reason_error_string(error);
   ERR_clear_error();
   throw std::runtime_error{what + " (" + (reason != nullptr ? reason : "no reason given") + ")"};
 }
@@ -41,7 +43,11 @@ int choose_host(SSL* of, int* /*alert*/, void* certificates) {
   return SSL_TLSEXT_ERR_OK;
 }
 
+/// OpenSSL would ask on the terminal, and wait.
+int no_password(char* /*into*/, int /*size*/, int /*is_new*/, void* /*none*/) { return 0; }
+
 void set_up(SSL_CTX* of, const tls_files& files) {
+  SSL_CTX_set_default_passwd_cb(of, &no_password);
   SSL_CTX_set_min_proto_version(of, TLS1_2_VERSION);
   SSL_CTX_set_options(of, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
   SSL_CTX_set_mode(of, SSL_MODE_RELEASE_BUFFERS);
@@ -49,6 +55,7 @@ void set_up(SSL_CTX* of, const tls_files& files) {
   SSL_CTX_set_alpn_select_cb(of, &choose_protocol, nullptr);
   if (SSL_CTX_use_certificate_chain_file(of, files.certificate.c_str()) != 1) fail("cannot use the certificate '" + files.certificate + "'");
   if (SSL_CTX_use_PrivateKey_file(of, files.key.c_str(), SSL_FILETYPE_PEM) != 1) fail("cannot use the key '" + files.key + "'");
+  if (SSL_CTX_check_private_key(of) != 1) fail("cannot use the key '" + files.key + "' with the certificate '" + files.certificate + "'");
 }
 
 }  // namespace
@@ -67,18 +74,19 @@ tls_certificates::tls_certificates(const std::vector<tls_files>& files) {
   }
 }
 
-ssl_ctx_st* tls_certificates::find(std::string_view name) const {
-  std::string lower{name};
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
-  const auto found = by_name_.find(lower);
+ssl_ctx_st* tls_certificates::find(std::string_view name) const noexcept {
+  std::array<char, 256> lower;  // no name is longer (RFC 1035)
+  if (name.size() > lower.size()) return nullptr;
+  std::transform(name.begin(), name.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  const auto found = by_name_.find(std::string_view{lower.data(), name.size()});
   return found == by_name_.end() ? nullptr : found->second;
 }
 
 void tls_stream::release::operator()(ssl_st* of) const noexcept { SSL_free(of); }
 
 tls_stream::tls_stream(std::shared_ptr<const tls_certificates> with, tartan::tcp::stream& under)
-    : with_{std::move(with)}, under_{under}, ssl_{SSL_new(with_->first())}, came_{BIO_new(BIO_s_mem())}, leaves_{BIO_new(BIO_s_mem())},
-      buffer_{std::make_unique<std::byte[]>(most_received)} {
+    : with_{std::move(with)}, under_{under}, buffer_{std::make_unique<std::byte[]>(most_received)}, ssl_{SSL_new(with_->first())},
+      came_{BIO_new(BIO_s_mem())}, leaves_{BIO_new(BIO_s_mem())} {
   if (ssl_ == nullptr || came_ == nullptr || leaves_ == nullptr) {
     BIO_free(came_);
     BIO_free(leaves_);
@@ -104,9 +112,20 @@ tartan::task<tartan::result<>> tls_stream::send_sealed() {
   const long size = BIO_get_mem_data(leaves_, &sealed);
   if (size <= 0) co_return tartan::result<>{};
   const auto sent = co_await under_.write(std::string_view{sealed, static_cast<std::size_t>(size)});
-  static_cast<void>(BIO_reset(leaves_));
+  empty_leaves(static_cast<std::size_t>(size));
   if (!sent) co_return tartan::unexpected{sent.error()};
   co_return tartan::result<>{};
+}
+
+/// OpenSSL's buffer never becomes smaller by itself, and who waits for a client keeps no large one.
+void tls_stream::empty_leaves(std::size_t held) noexcept {
+  bio_st* const fresh = held > most_kept ? BIO_new(BIO_s_mem()) : nullptr;
+  if (fresh == nullptr) {
+    static_cast<void>(BIO_reset(leaves_));
+  } else {
+    leaves_ = fresh;
+    SSL_set0_wbio(ssl_.get(), fresh);  // frees the old one
+  }
 }
 
 tartan::task<tartan::result<>> tls_stream::receive_sealed() {

@@ -41,7 +41,7 @@ class tls_certificates {
 
   [[nodiscard]] ssl_ctx_st* first() const noexcept { return all_.front().get(); }
   /// As a client names it; null: no host has that name.
-  [[nodiscard]] ssl_ctx_st* find(std::string_view name) const;
+  [[nodiscard]] ssl_ctx_st* find(std::string_view name) const noexcept;
 
  private:
   struct release {
@@ -81,13 +81,14 @@ class tls_stream {
   [[nodiscard]] need need_after(int result) const noexcept;
   [[nodiscard]] tartan::task<tartan::result<>> send_sealed();
   [[nodiscard]] tartan::task<tartan::result<>> receive_sealed();
+  void empty_leaves(std::size_t held) noexcept;
 
   std::shared_ptr<const tls_certificates> with_;
   tartan::tcp::stream& under_;
+  std::unique_ptr<std::byte[]> buffer_;
   std::unique_ptr<ssl_st, release> ssl_;
   bio_st* came_ = nullptr;   ///< ssl_'s: what was received, and not opened yet
   bio_st* leaves_ = nullptr; ///< ssl_'s: what is sealed, and not sent yet
-  std::unique_ptr<std::byte[]> buffer_;
 };
 
 }  // namespace web

@@ -1,4 +1,5 @@
 """The access log: a line for each answer, whatever the disk and the clients do."""
+import os
 import pathlib
 import re
 import signal
@@ -106,3 +107,26 @@ def a_full_disk_costs_lines_and_no_answers():
         c.send(get("/page.html") * 2)
         for _ in range(2):
             expect(c.response()[0] == 200)
+
+
+@test
+def a_reader_that_ends_costs_lines_and_no_answers():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "pipe")
+        os.mkfifo(path)
+        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        complaint = "tartan-web: lines of the access log that are lost: 1 (Broken pipe)\n"
+        with server("--access-log", str(path), "--drain-timeout", "0", complaint=complaint) as s, s.connect() as c:
+            os.close(reader)
+            expect(c.get("/page.html")[0] == 200)
+
+
+@test
+def a_line_that_was_torn_stays_alone():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "log")
+        path.write_text("half a li")
+        with server("--access-log", str(path), "--drain-timeout", "0") as s, s.connect() as c:
+            c.get("/page.html")
+        torn, line = path.read_text().splitlines()
+        expect(torn == "half a li" and LINE.fullmatch(line), line)

@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 
 import harness
-from harness import PATIENCE_S, client, expect, test
+from harness import PATIENCE_S, client, expect, get, test, wait_until
 
 
 class folder_of_hosts:
@@ -47,16 +47,18 @@ root = "$/b"
 
 @test
 def several_addresses_share_the_limit_of_connections():
-    with folder_of_hosts("max-connections = 1\n" + TWO_HOSTS) as s:
+    with folder_of_hosts('max-connections = 1\naccess-log = "$/log"\n' + TWO_HOSTS) as s:
         for here, there in (s.ports, s.ports[::-1]):
             first, second = client(here), client(there)
-            expect(first.get("/")[0] == 200)
-            second.send(b"GET / HTTP/1.1\r\nHost: b.example\r\n\r\n")
-            first.send(b"GET / HTTP/1.1\r\nHost: a.example\r\n\r\n")
-            expect(first.response()[2] == b"a")
+            expect(first.get("/?1")[0] == 200)
+            second.send(get("/?3"))
+            expect(first.get("/?2")[0] == 200)
             first.socket.close()
-            expect(second.response()[2] == b"b")
+            expect(second.response()[0] == 200)
             second.socket.close()
+        log = s.path / "log"
+        wait_until(lambda: log.read_text().count("\n") == 6, "six lines")
+        expect(re.findall(r"/\?(\d)", log.read_text()) == ["1", "2", "3"] * 2, log.read_text())
 
 
 @test

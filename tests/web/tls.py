@@ -1,19 +1,23 @@
 """TLS: who is believed, what is resumed, what is no TLS, and certificates that change."""
 import os
 import pathlib
+import select
 import signal
 import ssl
 import subprocess
 import tempfile
 
 import harness
-from harness import LARGE, PATIENCE_S, client, expect, get, server, test
+from harness import LARGE, PATIENCE_S, client, expect, get, server, test, wait_until
 
 
-def certificate_for(folder, name, serial=1):
+EC, RSA = ("ec", "ec_paramgen_curve:prime256v1"), ("rsa", "rsa_keygen_bits:2048")
+
+
+def certificate_for(folder, name, serial=1, kind=EC):
     """Files of a certificate that vouches for itself: (certificate, key)."""
     certificate, key = f"{folder}/{name}.pem", f"{folder}/{name}.key"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+    subprocess.run(["openssl", "req", "-x509", "-newkey", kind[0], "-pkeyopt", kind[1], "-nodes", "-days", "2", "-subj", f"/CN={name}",
                     "-addext", f"subjectAltName=DNS:{name}", "-set_serial", str(serial), "-keyout", key, "-out", certificate], check=True, capture_output=True)
     return certificate, key
 
@@ -57,7 +61,7 @@ class secured:
 
     def connect(self, context=None, name="a.example", session=None):
         c = client(self.port)
-        c.socket = (context or self.context(name)).wrap_socket(c.socket, server_hostname=name, session=session)
+        c.socket = (context or self.context(name)).wrap_socket(c.socket, server_hostname=name, session=session, suppress_ragged_eofs=False)
         return c
 
 
@@ -143,6 +147,15 @@ def the_end_is_told():
 
 
 @test
+def who_has_finished_is_told_the_same():
+    with secured() as s, s.connect() as c:
+        c.get("/page.html")
+        plain = c.socket.unwrap()  # an error, if nothing came back
+        expect(plain.recv(1) == b"")
+        plain.close()
+
+
+@test
 def certificates_are_read_anew():
     complaint = "tartan-web: the certificates are the old ones: cannot use the certificate '"
     s = secured()
@@ -152,16 +165,17 @@ def certificates_are_read_anew():
             certificate_for(s.folder.name, "a.example", serial=77)
             s.process.send_signal(signal.SIGHUP)
             context = s.context()
-            while True:  # until the new one is in use
+            def is_new():
                 try:
                     with s.connect(context) as c:
-                        expect(c.socket.getpeercert()["serialNumber"] == "4D")
-                        break
+                        return c.socket.getpeercert()["serialNumber"] == "4D"
                 except ssl.SSLCertVerificationError:
-                    pass
+                    return False
+            wait_until(is_new, "the new certificate")
             expect(before.get("/page.html")[0] == 200)
         pathlib.Path(s.folder.name, "a.example.pem").write_text("nonsense")
         s.process.send_signal(signal.SIGHUP)
+        expect(select.select([s.process.stderr], [], [], PATIENCE_S)[0], "not a word")
         line = s.process.stderr.readline()
         expect(line.startswith(complaint), line)
         with s.connect(context) as c:
@@ -172,8 +186,12 @@ def certificates_are_read_anew():
 def a_certificate_that_cannot_be_used_is_named():
     with tempfile.TemporaryDirectory() as folder:
         certificate, key = certificate_for(folder, "a")
-        other = certificate_for(folder, "b")[1]
-        for options, said in ((("--certificate", f"{folder}/none", "--key", key), f"cannot use the certificate '{folder}/none'"),
+        other, third = certificate_for(folder, "b")[1], certificate_for(folder, "c", kind=RSA)[1]
+        locked = f"{folder}/locked"
+        subprocess.run(["openssl", "pkey", "-in", key, "-aes256", "-passout", "pass:x", "-out", locked], check=True, capture_output=True)
+        for options, said in ((("--certificate", f"{folder}/none", "--key", key), f"cannot use the certificate '{folder}/none' (No such file or directory)"),
+                              (("--certificate", certificate, "--key", third), f"cannot use the key '{third}' with the certificate '{certificate}'"),
+                              (("--certificate", certificate, "--key", locked), f"cannot use the key '{locked}'"),
                               (("--certificate", certificate, "--key", other), f"cannot use the key '{other}'"),
                               (("--certificate", certificate), "--key"), ((), "--certificate for --listen-tls")):
             done = subprocess.run([harness.PROGRAM, "--root", str(harness.ROOT), "--listen-tls", "127.0.0.1:0", *options], capture_output=True, text=True,

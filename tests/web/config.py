@@ -49,8 +49,9 @@ root = "$/b"
 def several_addresses_share_the_limit_of_connections():
     with folder_of_hosts('max-connections = 1\naccess-log = "$/log"\n' + TWO_HOSTS) as s:
         for here, there in (s.ports, s.ports[::-1]):
-            first, second = client(here), client(there)
-            expect(first.get("/?1")[0] == 200)
+            first = client(here)
+            expect(first.get("/?1")[0] == 200)  # it has the seat
+            second = client(there)
             second.send(get("/?3"))
             expect(first.get("/?2")[0] == 200)
             first.socket.close()

@@ -129,6 +129,7 @@ tartan::task<> access_log::write() {
   if (!turn) co_return;  // the runtime ends, and nobody waits for what is lost
   const std::string lines = std::exchange(waiting_, {});
   const bool anew = std::exchange(reopens_, false);
+  if (lines.empty() && !anew) co_return;
   written done;
   try {
     done = co_await tartan::blocking([&] { return write_out(lines, anew); });
@@ -145,8 +146,10 @@ access_log::written access_log::write_out(const std::string& lines, bool anew) {
   if (anew) {
     file opened = open_log(path_);
     if (!opened.is_open()) std::fprintf(stderr, "tartan-web: cannot open the access log '%s' anew (%s)\n", path_.c_str(), std::strerror(errno));
-    if (opened.is_open()) file_ = std::move(opened);
-    is_torn_ = ends_within_a_line(path_);
+    if (opened.is_open()) {
+      file_ = std::move(opened);
+      is_torn_ = ends_within_a_line(path_);
+    }
   }
   if (is_torn_ && ::write(file_.descriptor(), "\n", 1) == 1) is_torn_ = false;
   written done;

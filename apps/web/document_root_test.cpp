@@ -106,6 +106,10 @@ TEST_F(folder, names_what_is_in_it_if_it_shall) {
   EXPECT_EQ(found.content.head.find("ETag"), std::string::npos);
   EXPECT_FALSE(lists.load("/some/", 100, &found.content).unchanged);
   EXPECT_EQ(lists.load("/nothing/", 100).code, status::not_found);
+  {
+    const failing_disk without_descriptors{disk_call::openat2, EMFILE, 1, 2};  // behind index.html and the folder
+    EXPECT_EQ(lists.load("/some/", 100).code, status::unavailable);
+  }
   std::ofstream{path_ / "some" / "index.html"} << "index";
   EXPECT_EQ(lists.load("/some/", 100).content.body, "index");
 }

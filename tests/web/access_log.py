@@ -130,3 +130,16 @@ def a_line_that_was_torn_stays_alone():
             c.get("/page.html")
         torn, line = path.read_text().splitlines()
         expect(torn == "half a li" and LINE.fullmatch(line), line)
+
+
+@test
+def a_disk_that_hangs_does_not_keep_the_server():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "pipe")
+        os.mkfifo(path)
+        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # and never reads: a pipe takes 64 KB
+        complaint = "tartan-web: the disk does not answer: what it was asked to read or write is given up\n"
+        with server("--access-log", str(path), "--drain-timeout", "0", complaint=complaint) as s, s.connect() as c:
+            for _ in range(100):
+                expect(c.get("/page.html", "User-Agent: " + "a" * 1000 + "\r\nReferer: " + "b" * 1000 + "\r\n")[0] == 200)
+        os.close(reader)

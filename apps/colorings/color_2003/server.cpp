@@ -1,0 +1,100 @@
+#include "server.h"
+
+#include <tartan/core/blocking.h>
+#include <tartan/core/post.h>
+
+#include <utility>
+
+#include "apps/colorings/common/continue_in.h"
+
+namespace colorings {
+
+server::server(tartan::runtime& rt, const settings& with)
+    : door_{tartan::tcp::listen(rt, with.listen)},
+      root_{open_root(with.root)},
+      pages_(page_caches, web::page_cache{{with.cache_bytes / page_caches, with.cache_bytes / 512}}) {}
+
+void server::accept_next() {
+  door_.accept([this](tartan::result<tartan::tcp::stream> peer) { accepted(std::move(peer)); });
+}
+
+void server::accepted(tartan::result<tartan::tcp::stream> peer) {
+  if (!peer) return;
+  owned_client c = std::make_unique<client>(std::move(*peer));
+  continue_in(c->color(), *this, &server::read_request, std::move(c));
+  accept_next();
+}
+
+void server::read_request(owned_client c) {
+  client& of = *c;
+  of.peer.read_some(of.room(), [this, c = std::move(c)](tartan::result<std::size_t> got) mutable { request_read(std::move(c), got); });
+}
+
+void server::request_read(owned_client c, tartan::result<std::size_t> got) {
+  if (!got) return;  // it has gone
+  c->add(*got);
+  parse_request(std::move(c));
+}
+
+void server::parse_request(owned_client c) {
+  switch (c->parse()) {
+    case next_step::read:
+      return read_request(std::move(c));
+    case next_step::look_up:
+      return continue_in(page_cache_of(*c), *this, &server::check_page_cache, std::move(c));
+    case next_step::write:
+      return write_response(std::move(c));
+    case next_step::close:
+      return;
+  }
+}
+
+void server::check_page_cache(owned_client c) {
+  const web::page_cache::entry* const known = pages_[cache_of(*c)].find(c->path());
+  if (known == nullptr) return continue_in(tartan::color::unordered, *this, &server::hash_prefixes, std::move(c));
+  c->answer(web::status::ok, known->content);
+  continue_in(c->color(), *this, &server::write_response, std::move(c));
+}
+
+void server::hash_prefixes(owned_client c) {
+  c->prefixes = path_prefixes{c->path()};
+  continue_in(handle_cache, *this, &server::check_handle_cache, std::move(c));
+}
+
+void server::check_handle_cache(owned_client c) {
+  c->from = handles_.longest(c->prefixes, root_);
+  continue_in(files, *this, &server::read_file, std::move(c));
+}
+
+void server::read_file(owned_client c) {
+  const client& of = *c;
+  tartan::blocking(files, [this, &of] { return load_file(of.prefixes, of.from, root_); },
+                   [this, c = std::move(c)](tartan::result<loaded_file> file) mutable { file_read(std::move(c), std::move(file)); });
+}
+
+void server::file_read(owned_client c, tartan::result<loaded_file> file) {
+  c->file = file ? std::move(*file) : loaded_file{web::status::unavailable, nullptr, {}};
+  continue_in(handle_cache, *this, &server::keep_handles, std::move(c));
+}
+
+void server::keep_handles(owned_client c) {
+  handles_.put(c->prefixes, c->file.handles);
+  continue_in(page_cache_of(*c), *this, &server::keep_page, std::move(c));
+}
+
+void server::keep_page(owned_client c) {
+  if (c->file.page) pages_[cache_of(*c)].put(c->path(), c->file.page, {});
+  c->answer(c->file.code, std::move(c->file.page));
+  continue_in(c->color(), *this, &server::write_response, std::move(c));
+}
+
+void server::write_response(owned_client c) {
+  client& of = *c;
+  of.peer.write(of.parts(), [this, c = std::move(c)](tartan::result<std::size_t> sent) mutable { response_written(std::move(c), sent); });
+}
+
+void server::response_written(owned_client c, tartan::result<std::size_t> sent) {
+  if (sent) parse_request(std::move(c));
+}
+
+}  // namespace colorings

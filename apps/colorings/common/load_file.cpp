@@ -1,0 +1,81 @@
+#include "load_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <system_error>
+
+namespace colorings {
+
+namespace {
+
+constexpr std::uint64_t largest = std::uint64_t{64} << 20;
+
+web::status status_of(int error) noexcept {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENAMETOOLONG:
+      return web::status::not_found;
+    case EACCES:
+    case EPERM:
+    case ELOOP:  // a symbolic link
+    case ENXIO:  // a socket
+      return web::status::forbidden;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return web::status::unavailable;
+    default:
+      return web::status::internal_error;
+  }
+}
+
+web::status read_file(const path_prefixes& of, const web::file& from, const struct stat& state, web::shared_page& into) {
+  if (S_ISDIR(state.st_mode)) return web::status::moved_permanently;
+  if (!S_ISREG(state.st_mode)) return web::status::forbidden;
+  if (static_cast<std::uint64_t>(state.st_size) > largest) return web::status::unavailable;
+  auto page = std::make_shared<web::page>();
+  page->size = static_cast<std::uint64_t>(state.st_size);
+  page->version = web::file_version::of(state);
+  page->body.resize(page->size);
+  if (!web::read_all(from, page->body, 0)) return web::status::internal_error;
+  web::describe(*page, of.file(), {page->version}, std::time(nullptr));
+  into = std::move(page);
+  return web::status::ok;
+}
+
+}  // namespace
+
+handle open_root(const std::string& folder) {
+  auto opened = std::make_shared<const web::file>(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!opened->is_open()) throw std::system_error{errno, std::system_category(), "cannot open the folder '" + folder + "'"};
+  return opened;
+}
+
+loaded_file load_file(const path_prefixes& of, const known_way& from, const handle& root) {
+  loaded_file result;
+  known_way at = from;
+  while (at.steps < of.all().size()) {
+    const bool is_last = at.steps + 1 == of.all().size();
+    const int way = is_last ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_PATH | O_DIRECTORY;
+    auto opened = std::make_shared<const web::file>(::openat(at.at->descriptor(), of.name(at.steps).c_str(), way | O_NOFOLLOW | O_CLOEXEC));
+    if (!opened->is_open()) {
+      result.code = status_of(errno);
+      return result;
+    }
+    result.handles.push_back({at.steps, opened});
+    at = {at.steps + 1, std::move(opened)};
+  }
+  struct stat state{};
+  if (::fstat(at.at->descriptor(), &state) != 0) return result;
+  if (state.st_nlink == 0 && from.steps != 0) return load_file(of, {0, root}, root);
+  result.code = read_file(of, *at.at, state, result.page);
+  return result;
+}
+
+}  // namespace colorings

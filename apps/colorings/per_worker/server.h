@@ -1,0 +1,51 @@
+#pragma once
+/// The same server with the fewest colors that make it parallel: one for each client. Caches are not shared at all.
+
+#include <tartan/core/per_worker.h>
+#include <tartan/core/result.h>
+#include <tartan/core/runtime.h>
+#include <tartan/io/tcp.h>
+
+#include <cstddef>
+
+#include "apps/colorings/common/client.h"
+#include "apps/colorings/common/handle_table.h"
+#include "apps/colorings/common/load_file.h"
+#include "apps/web/page_cache.h"
+#include "apps/colorings/common/settings.h"
+
+namespace colorings {
+
+/// Color: connections are accepted in the default one; all else is in the client's own, with the caches of the worker that runs it.
+class server {
+ public:
+  static constexpr tartan::color door{};  ///< where connections are accepted
+  static constexpr bool counts_clients = false;
+
+  server(tartan::runtime& rt, const settings& with);
+
+  [[nodiscard]] tartan::address address() const { return *door_.local_address(); }
+  void accept_next();
+
+ private:
+  void accepted(tartan::result<tartan::tcp::stream> peer);
+  void read_request(owned_client c);
+  void request_read(owned_client c, tartan::result<std::size_t> got);
+  void parse_request(owned_client c);
+  void check_page_cache(owned_client c);
+  void hash_prefixes(owned_client c);
+  void check_handle_cache(owned_client c);
+  void read_file(owned_client c);
+  void file_read(owned_client c, tartan::result<loaded_file> file);
+  void keep_handles(owned_client c);
+  void keep_page(owned_client c);
+  void write_response(owned_client c);
+  void response_written(owned_client c, tartan::result<std::size_t> sent);
+
+  tartan::tcp::listener door_;
+  const handle root_;
+  tartan::per_worker<web::page_cache> pages_;
+  tartan::per_worker<handle_table> handles_;
+};
+
+}  // namespace colorings

@@ -1,6 +1,6 @@
-"""What REDbot has to say of each URL, as JSON: runs in the environment where REDbot is installed.
+"""What REDbot has to say of a URL, as JSON: runs in the environment where REDbot is installed.
 
-    redbot_notes.py URL...
+    redbot_notes.py URL
 """
 import configparser
 import json
@@ -8,8 +8,6 @@ import sys
 
 import thor
 from redbot.resource import HttpResource
-
-CHECKS = ("partial_support", "inm_support", "ims_support", "gzip_support")
 
 
 def notes_of(url):
@@ -22,9 +20,8 @@ def notes_of(url):
     thor.run()
     notes = [[note.level.value, type(note).__name__, note.subject, str(note.summary)] for each in (resource, *resource.subreqs.values())
              for note in each.response.notes]
-    return {"status": resource.response.status_code_str, "complete": resource.response.complete, "error": str(resource.fetch_error or ""), "notes": notes,
-            **{check: getattr(resource, check) for check in CHECKS}}
+    return {"status": resource.response.status_code_str, "complete": resource.response.complete, "error": str(resource.fetch_error or ""), "notes": notes}
 
 
 if __name__ == "__main__":
-    json.dump({url: notes_of(url) for url in sys.argv[1:]}, sys.stdout, indent=1)
+    json.dump(notes_of(sys.argv[1]), sys.stdout)

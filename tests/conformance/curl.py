@@ -151,7 +151,8 @@ def older_and_newer_versions_get_http_1():
         expect(got.connections() == 1 and got.field("connection") == "keep-alive", got.headers)
         expect(get("--http2", f"{s.http}/page.html", body=PAGE).about[0]["http_version"] == "1.1", "an upgrade to h2c is passed over")
         expect(get("--http2", f"{s.https}/page.html", body=PAGE).about[0]["http_version"] == "1.1")
-        refused = subprocess.run(["curl", "-q", "-sS", "--max-time", str(PATIENCE_S), "--http2-prior-knowledge", f"{s.http}/"], capture_output=True, env=ENVIRONMENT)
+        command = ["curl", "-q", "-sS", "--max-time", str(PATIENCE_S), "--http2-prior-knowledge", f"{s.http}/"]
+        refused = subprocess.run(command, capture_output=True, env=ENVIRONMENT)
         expect(refused.returncode not in (0, 28), "what is no HTTP/1 is refused at once", refused)
         get("--http0.9", f"{s.http}/page.html", body=PAGE)
 

@@ -66,7 +66,6 @@ def pages_are_served_as_they_should_be():
             check(address, "plain.txt", "RANGE_CORRECT")
             check(address, "large.bin", "RANGE_CORRECT")
         check(addresses(s)[0], "empty.txt")
-        check(addresses(s)[0], "index.html", "RANGE_CORRECT")
 
 
 @case("redbot")

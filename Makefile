@@ -22,8 +22,14 @@ test: ## install what is missing (Debian), build release, asan and tsan, run eve
 	@tests/run
 
 soak: ## the long forms of the tests: 8 and 64 workers, many more rounds
-	@tools/packages build apps test soak
+	@tools/packages build apps test soak conformance
 	@tests/run --soak
+
+conformance: ## outside judges of the web server: curl, wrk, ab, h2load, REDbot, slowhttptest, Chromium; floods of 10 000 slow clients (some five minutes)
+	@tools/packages build apps conformance
+	@cmake --preset release -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset release --target tartan-web -j $(JOBS)
+	@tests/conformance/run build/release/apps/web/tartan-web
+	@tests/conformance/floods build/release/apps/web/tartan-web
 
 faults: ## plant each known fault in a copy of the tree and see a test fail (some minutes)
 	@tools/packages build apps test
@@ -72,4 +78,4 @@ help: ## this list
 
 build_target = { [ -f build/$(1)/build.ninja ] || cmake --preset $(1); } && cmake --build --preset $(1) --target $(2) -j $(JOBS)
 
-.PHONY: build serve test soak faults simulate bench bench-full bench-gate bench-io tidy lint install clean help
+.PHONY: build serve test soak conformance faults simulate bench bench-full bench-gate bench-io tidy lint install clean help

@@ -3,7 +3,7 @@ import pathlib
 import re
 
 import judged
-from harness import expect
+from harness import PATIENCE_S, expect
 from judged import FILES, PAGE, call, case, need
 
 SECONDS = 3  # for wrk, which knows no number of requests
@@ -19,7 +19,7 @@ request = function() return request_text end
 
 def wrk(url, *options):
     need("wrk")
-    text = call("wrk", "-t", "2", "-c", "100", "-d", SECONDS, *options, url)[0]
+    text = call("wrk", "-t", "2", "-c", "100", "-d", SECONDS, "--timeout", PATIENCE_S, *options, url)[0]
     expect(int(re.search(r"(\d+) requests in", text)[1]) > 100, text)
     expect("Socket errors" not in text, text)
     return text

@@ -95,7 +95,7 @@ def every_request_succeeds():
 def only_http_1_is_agreed_to():
     with judged.judged() as s:
         text = call("h2load", "-n", "50", "-c", "5", f"{s.https}/page.html", status=(0, 1))[0]
-        expect("50 succeeded" in text and "Application protocol: http/1.1" in text, text)
+        expect("50 succeeded" in text and "Application protocol: http/1.1" in text and "No protocol negotiated" not in text, text)
 
 
 @case("h2load")

@@ -4,6 +4,7 @@ import socket
 import time
 
 from harness import PATIENCE_S, expect, get
+from judged import FILES
 
 AT_ONCE = 500  # that are being connected: what a listener keeps for its server is bounded
 IP_BIND_ADDRESS_NO_PORT = 24
@@ -29,16 +30,17 @@ def begin_to_connect(port, number, receive_buffer=None):
 class habit:
     """What a slow client says first, what comes back for it, and what it does now and then."""
 
-    def __init__(self, first, answer=b"", drop=b"", reads=True, receive_buffer=None, last=b""):
-        self.first, self.answer, self.drop, self.reads, self.receive_buffer, self.last = first, answer, drop, reads, receive_buffer, last
+    def __init__(self, first, body=b"", drop=b"", reads=True, receive_buffer=None, last=b""):
+        self.first, self.body, self.drop, self.reads, self.receive_buffer, self.last = first, body, drop, reads, receive_buffer, last
 
 
+LARGER = 16 << 20  # than what the system takes for a client that does not read
 HEAD = b"GET /page.html HTTP/1.1\r\nHost: a\r\nX-Slow: a"
 HABITS = {
     "slow_header": habit(HEAD, drop=b"a", last=b"HTTP/1.1 408 "),
-    "slow_body": habit(get("/plain.txt", "Content-Length: 1000000\r\n") + b"x", answer=b"HTTP/1.1 200 ", drop=b"x"),
-    "slow_read": habit(get("/large.bin"), reads=False, receive_buffer=4096),
-    "idle": habit(get("/plain.txt"), answer=b"HTTP/1.1 200 "),
+    "slow_body": habit(get("/plain.txt", "Content-Length: 1000000\r\n") + b"x", body=FILES["plain.txt"], drop=b"x"),
+    "slow_read": habit(get("/huge.bin"), reads=False, receive_buffer=4096),
+    "idle": habit(get("/plain.txt"), body=FILES["plain.txt"]),
     "silent": habit(b""),
 }
 
@@ -82,7 +84,7 @@ class crowd:
         expect(error == 0, "not connected:", error)
         if self.how.first:
             s.send(self.how.first)
-        if self.how.answer:
+        if self.how.body:
             self.waiting.add(descriptor)
         self.got[descriptor] = b""
         self.epoll.modify(descriptor, select.EPOLLIN if self.how.reads else 0)
@@ -97,7 +99,9 @@ class crowd:
             data = b""
         if data:
             self.got[descriptor] += data
-            if self.how.answer and self.got[descriptor].startswith(self.how.answer):
+            head, _, body = self.got[descriptor].partition(b"\r\n\r\n")
+            if descriptor in self.waiting and len(body) >= len(self.how.body):
+                expect(head.startswith(b"HTTP/1.1 200 ") and body == self.how.body, "a wrong answer:", self.got[descriptor][:500])
                 self.waiting.discard(descriptor)
             return
         self.ended[descriptor] = self.got.pop(descriptor)

@@ -1,0 +1,262 @@
+#include "client.h"
+
+#include <tartan/core/post.h>
+#include <tartan/time/sleep.h>
+#include <tartan/time/with_timeout.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace load {
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+constexpr auto after_failure = 10ms;  // before a client that has failed connects anew: it would keep the machine busy with nothing else
+constexpr int slow_buffer = 4096;     // the system's, of a client that reads slowly
+constexpr double slow_pieces = 10;    // reads per second of such a client
+
+std::int64_t ns_of(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
+
+clock::time_point at(std::int64_t ns) { return clock::time_point{clock::duration{ns}}; }
+
+}  // namespace
+
+client::client(load_state& of, std::uint64_t number)
+    : load_{of}, site_{of.pages.site_of(number)}, chance_{of.settings.seed, number}, timer_{tartan::current_color()},
+      in_{std::make_unique_for_overwrite<std::byte[]>(small)} {
+  if (of.settings.rate > 0) period_ = std::max<std::int64_t>(1, ns_of(static_cast<double>(of.settings.clients) / of.settings.rate));
+}
+
+tartan::task<> client::run() {
+  watch(now_ns(load_.runtime));
+  co_await ask();
+  timer_.cancel();
+  stream_.close();
+  if (is_paced()) count_rest();
+}
+
+tartan::task<> client::ask() {
+  bool goes_on = true;
+  while (goes_on && !load_.counts.is_over()) {
+    const ending how = co_await use_connection();
+    stream_.close();
+    if (how == ending::failed) {
+      const tartan::result<> slept = co_await tartan::sleep(after_failure);
+      goes_on = slept.has_value();
+    }
+  }
+}
+
+/// From its beginning to its end.
+tartan::task<client::ending> client::use_connection() {
+  const bool is_open = co_await open();
+  if (!is_open) co_return ending::failed;
+  const std::uint64_t most = load_.settings.requests_per_connection;
+  for (asked_here_ = 0; most == 0 || asked_here_ < most; ++asked_here_) {
+    if (asked_here_ != 0) asked_at_ = now_;
+    if (is_paced()) {
+      const bool is_due = co_await wait_until_due();
+      if (!is_due) co_return ending::renewed;
+    }
+    begin_request();
+    const tartan::result<std::size_t> sent = co_await stream_.write(page_->request);
+    verdict answer = verdict::failed;
+    if (sent) {
+      answer = co_await receive();
+    } else if (!is_late()) {
+      fail(timed_out_ ? error_kind::timeout : error_kind::write);
+    }
+    if (answer == verdict::failed && is_late()) co_return ending::renewed;  // the same request, on a new connection
+    end_request();
+    if (answer == verdict::failed) co_return ending::failed;
+    if (answer == verdict::last || load_.counts.is_over()) break;
+  }
+  co_return ending::renewed;
+}
+
+/// A first request's answer takes as long as it does from here: who is not accepted waits, too.
+tartan::task<bool> client::open() {
+  const tartan::result<tartan::semaphore::permit> turn = co_await load_.connects.acquire();
+  if (!turn) co_return false;
+  asked_at_ = now_ns(load_.runtime);
+  kept_ = 0;
+  timed_out_ = false;
+  const std::chrono::nanoseconds limit{ns_of(load_.settings.timeout)};
+  tartan::result<tartan::tcp::stream> made = co_await tartan::with_timeout(limit, tartan::tcp::connect(site_.at));
+  now_ = now_ns(load_.runtime);
+  arrive();
+  if (!made) {
+    const bool is_late = made.error() == tartan::errc::timed_out;
+    if (made.error() != tartan::errc::canceled) fail(is_late ? error_kind::timeout : error_kind::connect);
+    co_return false;
+  }
+  stream_ = std::move(*made);
+  if (load_.settings.pause_read != 0) static_cast<void>(stream_.set_receive_buffer(slow_buffer));
+  load_.counts.count_connection();
+  co_return true;
+}
+
+void client::arrive() {
+  if (std::exchange(has_arrived_, true)) return;
+  load_.arrived();
+  // Spread over a period, or all would ask at once.
+  due_ = now_ + static_cast<std::int64_t>(chance_.part() * static_cast<double>(period_));
+}
+
+/// A request that could not be sent in time is sent at once, and counts from when it was due: so that a server that stops does not also stop
+/// those who would have found it stopped.
+tartan::task<bool> client::wait_until_due() {
+  asked_at_ = due_;
+  has_slept_ = now_ < due_;
+  if (has_slept_) {
+    const tartan::result<> slept = co_await tartan::sleep_until(at(due_));
+    now_ = now_ns(load_.runtime);
+    if (!slept) co_return false;
+  }
+  co_return !load_.counts.is_over();
+}
+
+void client::begin_request() {
+  if (page_ == nullptr) page_ = &load_.pages.draw(site_, chance_);
+  waiting_since_ = now_;
+  has_received_ = false;
+  collected_.clear();
+  reader_.begin(page_->body->known(), &collected_);
+}
+
+void client::end_request() {
+  page_ = nullptr;
+  due_ += period_;
+  long_in_.reset();
+}
+
+tartan::task<client::verdict> client::receive() {
+  verdict result = verdict::more;
+  while (result == verdict::more) {
+    const tartan::result<std::size_t> got = co_await stream_.read_some(room());
+    result = got ? take(*got) : end_of_input(got.error());
+    if (result != verdict::more || load_.settings.pause_read == 0) continue;
+    const bool goes_on = co_await pause(*got);
+    if (!goes_on) result = verdict::failed;
+  }
+  co_return result;
+}
+
+/// For as long as these bytes are to take.
+tartan::task<bool> client::pause(std::size_t bytes) {
+  const std::chrono::nanoseconds time{ns_of(static_cast<double>(bytes) / static_cast<double>(load_.settings.pause_read))};
+  const tartan::result<> slept = co_await tartan::sleep(time);
+  waiting_since_ = now_ns(load_.runtime);
+  co_return slept.has_value();
+}
+
+std::span<std::byte> client::room() {
+  if (is_long() && long_in_ == nullptr) long_in_ = std::make_unique_for_overwrite<std::byte[]>(large);
+  std::span<std::byte> all{is_long() ? long_in_.get() : in_.get(), is_long() ? large : small};
+  all = all.subspan(kept_);
+  if (load_.settings.pause_read == 0) return all;
+  const double most = static_cast<double>(load_.settings.pause_read) / slow_pieces;
+  return all.first(std::min(all.size(), static_cast<std::size_t>(std::max(1.0, most))));
+}
+
+/// Takes what came into the room.
+client::verdict client::take(std::size_t bytes) {
+  has_received_ = true;
+  std::byte* const from = is_long() ? long_in_.get() : in_.get();
+  const std::string_view text{reinterpret_cast<const char*>(from), kept_ + bytes};
+  std::size_t used = 0;
+  const response_reader::outcome outcome = reader_.take(text, used);
+  kept_ = text.size() - used;
+  const bool is_odd = outcome == response_reader::outcome::malformed || (outcome == response_reader::outcome::complete && kept_ != 0) ||
+                      kept_ == small;
+  if (is_odd) {  // nobody knows where the next answer would begin
+    fail(reader_.status() == 0 ? error_kind::status : error_kind::length);
+    return verdict::failed;
+  }
+  if (outcome == response_reader::outcome::incomplete) {
+    if (used != 0 && kept_ != 0) std::memmove(from, from + used, kept_);
+    return verdict::more;
+  }
+  now_ = now_ns(load_.runtime);
+  return judge();
+}
+
+/// Of an answer that is complete.
+client::verdict client::judge() {
+  constexpr unsigned ok = 200;
+  if (reader_.status() != ok) {
+    fail(error_kind::status);
+  } else if (is_as_expected()) {
+    const measure::counted counted = load_.counts.count_answer(now_, asked_at_, reader_.body_bytes());
+    if (counted != measure::counted::no) ++answers_;
+    if (counted == measure::counted::last) load_.complete();
+  }
+  return reader_.keep_alive() ? verdict::next : verdict::last;
+}
+
+bool client::is_as_expected() {
+  bool has_length = reader_.has_expected_length();
+  bool has_bytes = reader_.has_expected_bytes();
+  if (!reader_.has_expectation()) {
+    const std::string_view wanted = page_->body->learn(collected_);
+    has_length = wanted.size() == collected_.size();
+    has_bytes = wanted == collected_;
+  }
+  if (!has_length) {
+    fail(error_kind::length);
+  } else if (!has_bytes) {
+    fail(error_kind::body);
+  }
+  return has_length && has_bytes;
+}
+
+client::verdict client::end_of_input(std::error_code why) {
+  now_ = now_ns(load_.runtime);
+  const bool is_end = why == tartan::errc::end_of_stream;
+  if (is_end && reader_.finish() == response_reader::outcome::complete) return judge();
+  if (is_late()) return verdict::failed;
+  if (timed_out_) {
+    fail(error_kind::timeout);
+  } else if (is_end) {
+    fail(error_kind::closed_early);
+  } else if (why != tartan::errc::canceled) {
+    fail(error_kind::read);
+  }
+  return verdict::failed;
+}
+
+/// When all is over, what is torn down is nobody's mistake.
+void client::fail(error_kind what) {
+  if (!load_.counts.is_over()) load_.counts.count_error(what);
+}
+
+/// One timer for however many requests: it looks when the oldest that it may meet would be late.
+void client::watch(std::int64_t from) {
+  timer_.set(at(from + ns_of(load_.settings.timeout)), [this] { look_at_clock(); });
+}
+
+void client::look_at_clock() {
+  const std::int64_t now = now_ns(load_.runtime);
+  const bool is_waiting = page_ != nullptr && stream_.is_open();
+  if (is_waiting && now - waiting_since_ >= ns_of(load_.settings.timeout)) {
+    timed_out_ = true;
+    stream_.cancel();
+    return watch(now);
+  }
+  watch(is_waiting ? waiting_since_ : now);
+}
+
+/// What was due and has no answer waits on: without it the slowest would count for nothing.
+void client::count_rest() {
+  const std::int64_t end = load_.counts.ended_at();
+  if (!load_.counts.is_over() || !has_arrived_) return;
+  for (std::int64_t due = due_; due < end; due += period_) load_.counts.count_unanswered(static_cast<std::uint64_t>(end - due));
+}
+
+}  // namespace load

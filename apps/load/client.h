@@ -1,0 +1,107 @@
+#pragma once
+/// One who asks.
+
+#include <tartan/core/result.h>
+#include <tartan/core/semaphore.h>
+#include <tartan/core/task.h>
+#include <tartan/io/tcp.h>
+#include <tartan/time/timer.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <system_error>
+
+#include "measure.h"
+#include "plan.h"
+#include "random.h"
+#include "response_reader.h"
+#include "settings.h"
+
+namespace load {
+
+/// What all clients share.
+struct load_state {
+  tartan::runtime& runtime;
+  const load_settings& settings;
+  const plan& pages;
+  measure& counts;
+  tartan::semaphore& connects;      ///< how many connect at a time: more would only fill the server's backlog
+  std::function<void()> arrived;    ///< called once by each client, when its first connection has succeeded or failed
+  std::function<void()> complete;   ///< called by the one whose answer was the last that was wanted
+};
+
+/// Connects, asks, checks the answer, and asks again; one request at a time.
+///
+/// Color: its own, that of all its streams.
+class client {
+ public:
+  client(load_state& of, std::uint64_t number);
+
+  /// Until it is canceled, or the interval is over.
+  tartan::task<> run();
+
+  /// After that.
+  [[nodiscard]] std::uint64_t answers() const noexcept { return answers_; }
+  /// Got nothing, though it wanted something.
+  [[nodiscard]] bool is_starved() const noexcept { return answers_ == 0 && (!is_paced() || due_ < load_.counts.ended_at()); }
+
+ private:
+  enum class ending : std::uint8_t { renewed, failed };
+  enum class verdict : std::uint8_t { more, next, last, failed };  ///< more bytes; more requests on this connection; none
+
+  tartan::task<> ask();
+  tartan::task<ending> use_connection();
+  tartan::task<bool> open();
+  tartan::task<bool> wait_until_due();
+  tartan::task<verdict> receive();
+  tartan::task<bool> pause(std::size_t bytes);
+
+  [[nodiscard]] bool is_paced() const noexcept { return period_ != 0; }
+  void begin_request();
+  void end_request();
+  [[nodiscard]] bool is_late() const noexcept { return has_slept_ && asked_here_ != 0 && !has_received_ && !timed_out_; }
+  [[nodiscard]] bool is_long() const noexcept { return kept_ == 0 && reader_.in_body() && reader_.left() >= small; }
+  [[nodiscard]] std::span<std::byte> room();
+  [[nodiscard]] verdict take(std::size_t bytes);
+  [[nodiscard]] verdict judge();
+  [[nodiscard]] bool is_as_expected();
+  [[nodiscard]] verdict end_of_input(std::error_code why);
+  void fail(error_kind what);
+  void arrive();
+  void watch(std::int64_t from);
+  void look_at_clock();
+  void count_rest();
+
+  static constexpr std::size_t small = 8192;       ///< holds a head
+  static constexpr std::size_t large = 64 * 1024;  ///< while a longer body comes
+
+  load_state& load_;
+  const site& site_;
+  random_source chance_;
+  response_reader reader_;
+  tartan::tcp::stream stream_;
+  tartan::timer timer_;
+  const page* page_ = nullptr;      ///< what is asked for
+  std::string collected_;           ///< of a body of which nobody knows yet what it has to be
+  std::size_t kept_ = 0;            ///< bytes at the front of in_ that are a part of a head
+  std::int64_t now_ = 0;
+  std::int64_t asked_at_ = 0;       ///< when the answer's time begins to count
+  std::int64_t waiting_since_ = 0;  ///< for what the timeout is
+  std::int64_t due_ = 0;            ///< open loop: of the next request, or the one that is asked
+  std::int64_t period_ = 0;         ///< open loop: between two requests
+  std::uint64_t answers_ = 0;       ///< in what is measured
+  std::uint64_t asked_here_ = 0;    ///< requests before this one, on this connection
+  bool has_arrived_ = false;
+  bool has_slept_ = false;          ///< before the request, so that the server may have closed the connection meanwhile
+  bool has_received_ = false;       ///< a byte of the answer
+  bool timed_out_ = false;
+  std::unique_ptr<std::byte[]> in_;
+  std::unique_ptr<std::byte[]> long_in_;
+};
+
+}  // namespace load

@@ -1,0 +1,70 @@
+#pragma once
+/// All clients, from the first connection to the last.
+
+#include <tartan/core/channel.h>
+#include <tartan/core/runtime.h>
+#include <tartan/core/semaphore.h>
+#include <tartan/core/task.h>
+#include <tartan/core/task_group.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "client.h"
+#include "measure.h"
+#include "plan.h"
+#include "result.h"
+#include "settings.h"
+
+namespace load {
+
+/// The steps of a load: its conductor calls them in this order.
+///
+/// Color: the default color, all of it.
+class injector {
+ public:
+  /// Clients have numbers from `first` on. Errors: std::invalid_argument.
+  injector(tartan::runtime& rt, const load_settings& of, std::uint64_t first = 0);
+
+  /// Starts the clients, which ask as soon as they are connected, and waits until each has tried to connect; 10 s at most.
+  tartan::task<> start();
+
+  /// From here on answers count, also those to requests that were sent before.
+  void begin();
+
+  /// Until the time is up, or as many answers have come as were wanted.
+  tartan::task<> wait_for_end();
+
+  /// From here on nothing counts.
+  void end();
+
+  /// Takes the clients back.
+  tartan::task<> finish();
+
+  [[nodiscard]] measure::glance so_far() const noexcept { return counts_.so_far(); }
+  [[nodiscard]] const load_settings& settings() const noexcept { return settings_; }
+
+  /// While the runtime does not run.
+  [[nodiscard]] load_result result();
+
+ private:
+  tartan::task<> run_client(std::uint64_t number);
+
+  const load_settings settings_;
+  tartan::runtime& rt_;
+  const std::uint64_t first_;
+  plan pages_;
+  measure counts_;
+  tartan::semaphore connects_;
+  load_state state_;
+  tartan::channel<bool> all_here_{tartan::capacity{1}};
+  tartan::channel<bool> complete_{tartan::capacity{1}};
+  std::uint64_t arrived_ = 0;
+  tartan::task_group clients_;
+  double cpu_s_ = 0;
+  std::uint64_t involuntary_switches_ = 0;
+  load_result sums_;  ///< of the clients that have ended
+};
+
+}  // namespace load

@@ -1,0 +1,42 @@
+#include "plan.h"
+
+#include <stdexcept>
+
+#include "url.h"
+
+namespace load {
+
+namespace {
+
+std::string request_of(const url& from, const std::string& path, const load_settings& of) {
+  const char* const last = of.requests_per_connection == 1 ? "Connection: close\r\n" : "";
+  return "GET " + path + " HTTP/1.1\r\nHost: " + from.host + "\r\n" + last + "\r\n";
+}
+
+}  // namespace
+
+plan::plan(const load_settings& of) {
+  if (of.urls.empty()) throw std::invalid_argument{"no --url"};
+  std::vector<double> weights;
+  std::vector<set_file> files;
+  if (of.set) {
+    files = files_of(*of.set);
+    for (std::size_t n = 0; n < files.size(); ++n) {
+      weights.push_back(files[n].weight);
+      bodies_.emplace_back(content_of(*of.set, n, files[n].bytes));
+    }
+    choice_ = weighted_choice{weights};
+  }
+  for (const std::string& each : of.urls) {
+    const url read = parse_url(each);
+    site& made = sites_.emplace_back();
+    made.at = read.at;
+    const std::string folder = read.path.ends_with('/') ? read.path : read.path + "/";
+    for (std::size_t n = 0; n < files.size(); ++n) made.pages.push_back({request_of(read, folder + files[n].name, of), &bodies_[n]});
+    if (of.set) continue;
+    expectation& body = of.body ? bodies_.emplace_back(*of.body) : bodies_.emplace_back();
+    made.pages.push_back({request_of(read, read.path, of), &body});
+  }
+}
+
+}  // namespace load

@@ -1,0 +1,48 @@
+#pragma once
+/// What may be asked for.
+
+#include <tartan/io/address.h>
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "expectation.h"
+#include "file_set.h"
+#include "random.h"
+#include "settings.h"
+
+namespace load {
+
+/// One request, and what answers it.
+struct page {
+  std::string request;  ///< all of its bytes
+  expectation* body;
+};
+
+/// A server's pages. Constant while the load runs; who learns what a body has to be apart.
+struct site {
+  tartan::address at;
+  std::vector<page> pages;
+};
+
+class plan {
+ public:
+  /// Errors: std::invalid_argument.
+  explicit plan(const load_settings& of);
+
+  [[nodiscard]] const site& site_of(std::uint64_t client) const noexcept { return sites_[client % sites_.size()]; }
+
+  /// One of the site's pages.
+  [[nodiscard]] const page& draw(const site& from, random_source& by) const noexcept {
+    return from.pages.size() == 1 ? from.pages.front() : from.pages[choice_.draw(by)];
+  }
+
+ private:
+  std::deque<expectation> bodies_;
+  std::vector<site> sites_;
+  weighted_choice choice_;
+};
+
+}  // namespace load

@@ -1,0 +1,53 @@
+#pragma once
+/// What the system says about the server under load.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace load {
+
+/// What some processes have used so far.
+struct tree_usage {
+  double cpu_s = 0;     ///< exact for those that live; of those that have ended, and were waited for, in the clock's ticks
+  double user_ticks = 0;
+  double system_ticks = 0;
+  std::map<pid_t, std::uint64_t> involuntary_switches;  ///< by thread
+};
+
+/// Between two looks.
+struct used_between {
+  double cpu_s = 0;
+  double user_s = 0;    ///< the CPU time, divided as the clock's ticks were
+  double system_s = 0;
+  std::uint64_t involuntary_switches = 0;  ///< of threads that are there at the end
+};
+[[nodiscard]] used_between between(const tree_usage& before, const tree_usage& after);
+
+struct tree_memory {
+  std::uint64_t rss_kb = 0;
+  std::uint64_t pss_kb = 0;  ///< pages that several processes share are divided among them
+};
+
+/// Some processes, and all that they have started, as far as those have not been given to another parent.
+class process_tree {
+ public:
+  explicit process_tree(std::vector<pid_t> roots) : roots_{std::move(roots)} {}
+
+  [[nodiscard]] bool empty() const noexcept { return roots_.empty(); }
+  /// Whether one of them is not there.
+  [[nodiscard]] pid_t missing() const;
+
+  [[nodiscard]] tree_usage usage() const;
+  [[nodiscard]] tree_memory memory() const;
+
+ private:
+  [[nodiscard]] std::vector<pid_t> all() const;
+
+  std::vector<pid_t> roots_;
+};
+
+}  // namespace load

@@ -127,10 +127,13 @@ void client::begin_request() {
   waiting_since_ = now_;
   has_received_ = false;
   collected_.clear();
-  reader_.begin(page_->body->known(), &collected_);
+  const std::string_view* const known = page_->body->known();
+  is_claimant_ = known == nullptr && page_->body->claim();
+  reader_.begin(known, collected_, is_claimant_ ? std::string::npos : kept_of_unknown);
 }
 
 void client::end_request() {
+  if (is_claimant_ && page_->body->known() == nullptr) page_->body->give_up();
   page_ = nullptr;
   due_ += period_;
   long_in_.reset();
@@ -204,9 +207,10 @@ bool client::is_as_expected() {
   bool has_length = reader_.has_expected_length();
   bool has_bytes = reader_.has_expected_bytes();
   if (!reader_.has_expectation()) {
-    const std::string_view wanted = page_->body->learn(collected_);
-    has_length = wanted.size() == collected_.size();
-    has_bytes = wanted == collected_;
+    if (collected_.size() == reader_.body_bytes()) page_->body->learn(collected_);
+    const std::string_view* const known = page_->body->known();
+    has_length = known == nullptr || known->size() == reader_.body_bytes();
+    has_bytes = known == nullptr || known->starts_with(collected_);
   }
   if (!has_length) {
     fail(error_kind::length);

@@ -79,6 +79,7 @@ class client {
 
   static constexpr std::size_t small = 8192;       ///< holds a head
   static constexpr std::size_t large = 64 * 1024;  ///< while a longer body comes
+  static constexpr std::size_t kept_of_unknown = 64 * 1024;
 
   load_state& load_;
   const site& site_;
@@ -100,6 +101,7 @@ class client {
   bool has_slept_ = false;          ///< before the request, so that the server may have closed the connection meanwhile
   bool has_received_ = false;       ///< a byte of the answer
   bool timed_out_ = false;
+  bool is_claimant_ = false;        ///< keeps all of a body of which nobody knows yet what it has to be
   std::unique_ptr<std::byte[]> in_;
   std::unique_ptr<std::byte[]> long_in_;
 };

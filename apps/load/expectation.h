@@ -21,15 +21,18 @@ class expectation {
   /// Null until there is one. Lifetime: this object's, from then on.
   [[nodiscard]] const std::string_view* known() const noexcept { return known_.load(std::memory_order_acquire); }
 
-  /// Gives what is known now: this body, or one that came before it. The lock is taken once by each client, at most.
-  const std::string_view& learn(std::string body) {
+  /// While nothing is known, one who asks is told to keep the body, however long it may be. He gives that up if he got none.
+  [[nodiscard]] bool claim() noexcept { return !is_claimed_.exchange(true, std::memory_order_relaxed); }
+  void give_up() noexcept { is_claimed_.store(false, std::memory_order_relaxed); }
+
+  /// What is known from now on is this body, or one that came before it. The lock is taken once by each client, at most.
+  void learn(std::string body) {
     const std::lock_guard lock{mutex_};
     if (known_.load(std::memory_order_relaxed) == nullptr) {
       body_ = std::move(body);
       view_ = body_;
       known_.store(&view_, std::memory_order_release);  // pairs with known()
     }
-    return view_;
   }
 
  private:
@@ -37,6 +40,7 @@ class expectation {
   std::string body_;
   std::string_view view_;
   std::atomic<const std::string_view*> known_{nullptr};
+  std::atomic<bool> is_claimed_{false};
 };
 
 }  // namespace load

@@ -7,6 +7,8 @@
 #include <tartan/time/with_timeout.h>
 
 #include <chrono>
+#include <memory>
+#include <utility>
 
 namespace load {
 
@@ -78,7 +80,9 @@ tartan::task<> injector::wait_for_end() {
 }
 
 void injector::end() {
+  if (std::exchange(has_ended_, true)) return;
   if (!counts_.is_over()) counts_.end(now_ns(rt_));
+  if (!counts_.has_begun()) return;
   const own_usage used = own_usage_now();
   sums_.cpu_s = used.cpu_s - cpu_s_;
   sums_.involuntary_switches = used.involuntary_switches - involuntary_switches_;

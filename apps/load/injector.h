@@ -8,8 +8,6 @@
 #include <tartan/core/task_group.h>
 
 #include <cstdint>
-#include <deque>
-#include <memory>
 
 #include "client.h"
 #include "measure.h"
@@ -36,12 +34,14 @@ class injector {
   /// Until the time is up, or as many answers have come as were wanted.
   tartan::task<> wait_for_end();
 
-  /// From here on nothing counts.
+  /// From here on nothing counts. Twice is as good as once.
   void end();
 
   /// Takes the clients back.
   tartan::task<> finish();
 
+  [[nodiscard]] bool is_measuring() const noexcept { return counts_.has_begun() && !counts_.is_over(); }
+  [[nodiscard]] bool is_over() const noexcept { return counts_.is_over(); }
   [[nodiscard]] measure::glance so_far() const noexcept { return counts_.so_far(); }
   [[nodiscard]] const load_settings& settings() const noexcept { return settings_; }
 
@@ -61,6 +61,7 @@ class injector {
   tartan::channel<bool> all_here_{tartan::capacity{1}};
   tartan::channel<bool> complete_{tartan::capacity{1}};
   std::uint64_t arrived_ = 0;
+  bool has_ended_ = false;
   tartan::task_group clients_;
   double cpu_s_ = 0;
   std::uint64_t involuntary_switches_ = 0;

@@ -31,6 +31,7 @@ class measure {
 
   [[nodiscard]] std::int64_t began_at() const noexcept { return begin_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t ended_at() const noexcept { return end_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool has_begun() const noexcept { return began_at() != never; }
   [[nodiscard]] bool is_over() const noexcept { return ended_at() != never; }
 
   enum class counted : std::uint8_t { no, yes, last };

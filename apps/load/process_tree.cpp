@@ -129,22 +129,26 @@ std::vector<pid_t> process_tree::all() const {
   return found;
 }
 
-tree_usage process_tree::usage() const {
+tree_usage process_tree::look() const {
   tree_usage sum;
-  const std::vector<pid_t> processes = all();
-  for (const pid_t each : processes) {
-    for (const pid_t thread : numbers_in("/proc/" + std::to_string(each) + "/task")) {
-      const std::string status = content("/proc/" + std::to_string(each) + "/task/" + std::to_string(thread) + "/status");
+  sum.processes = all();
+  for (const pid_t each : sum.processes) {
+    const std::string threads = "/proc/" + std::to_string(each) + "/task";
+    for (const pid_t thread : numbers_in(threads)) {
+      const std::string status = content(threads + "/" + std::to_string(thread) + "/status");
       sum.involuntary_switches[thread] = number_behind(status, "nonvoluntary_ctxt_switches:");
     }
   }
-  for (const pid_t each : processes) {  // close together: what takes long is over
-    const process_stat stat = stat_of(each);
-    sum.cpu_s += cpu_seconds(each) + stat.ended_ticks / ticks_per_second();
-    sum.user_ticks += stat.user_ticks;
-    sum.system_ticks += stat.system_ticks;
-  }
   return sum;
+}
+
+void process_tree::add_times(tree_usage& to) {
+  for (const pid_t each : to.processes) {
+    const process_stat stat = stat_of(each);
+    to.cpu_s += cpu_seconds(each) + stat.ended_ticks / ticks_per_second();
+    to.user_ticks += stat.user_ticks;
+    to.system_ticks += stat.system_ticks;
+  }
 }
 
 tree_memory process_tree::memory() const {

@@ -29,10 +29,11 @@ constexpr std::uint64_t most_bytes = std::uint64_t{1} << 50;  // of a body: more
 
 }  // namespace
 
-void response_reader::begin(const std::string_view* expected, std::string* collected) noexcept {
+void response_reader::begin(const std::string_view* expected, std::string& collected, std::size_t most) noexcept {
   *this = {};
   expected_ = expected;
-  collected_ = collected;
+  collected_ = &collected;
+  most_ = most;
 }
 
 response_reader::outcome response_reader::take(std::string_view text, std::size_t& used) {
@@ -147,8 +148,8 @@ void response_reader::take_body(std::string_view piece) {
   if (expected_ != nullptr) {
     const std::string_view wanted = received_ < expected_->size() ? expected_->substr(received_, piece.size()) : std::string_view{};
     if (std::memcmp(wanted.data(), piece.data(), wanted.size()) != 0) differs_ = true;
-  } else if (collected_ != nullptr) {
-    collected_->append(piece);
+  } else if (collected_ != nullptr && collected_->size() < most_) {
+    collected_->append(piece.substr(0, most_ - collected_->size()));
   }
   received_ += piece.size();
 }

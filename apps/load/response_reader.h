@@ -15,9 +15,9 @@ class response_reader {
  public:
   enum class outcome : std::uint8_t { incomplete, complete, malformed };
 
-  /// The next answer. Its body should be `expected`, if that is not null; else it is appended to `collected`, if that is not null.
+  /// The next answer. Its body should be `expected`; if that is null, its first `most` bytes are appended to `collected`.
   /// Lifetime: theirs, until the answer is complete.
-  void begin(const std::string_view* expected, std::string* collected) noexcept;
+  void begin(const std::string_view* expected, std::string& collected, std::size_t most = std::string::npos) noexcept;
 
   /// `text`: what follows what was used so far. What is not used has to be given again, with more behind it.
   [[nodiscard]] outcome take(std::string_view text, std::size_t& used);
@@ -53,6 +53,7 @@ class response_reader {
 
   const std::string_view* expected_ = nullptr;
   std::string* collected_ = nullptr;
+  std::size_t most_ = 0;       ///< of what is collected
   std::uint64_t received_ = 0;
   std::uint64_t left_ = 0;     ///< of the body, or of the chunk
   unsigned status_ = 0;

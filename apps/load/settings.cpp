@@ -151,8 +151,7 @@ command_line read_command_line(int argc, const char* const* argv) {
       result.make_set = make_set_settings{set_wanted.folder, set_wanted.described()};
     }
   } catch (const CLI::CallForHelp&) {
-    const CLI::App& asked = http->parsed() ? *http : make_set->parsed() ? *make_set : app;
-    std::fputs(asked.help().c_str(), stdout);
+    std::fputs(app.help().c_str(), stdout);
   } catch (const CLI::ParseError& wrong) {
     std::fprintf(stderr, "tartan-load: %s (see tartan-load --help)\n", wrong.what());
     result.exit_status = 2;

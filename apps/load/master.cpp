@@ -1,0 +1,114 @@
+#include <tartan/io/tcp.h>
+#include <tartan/time/sleep.h>
+
+#include <chrono>
+#include <cstdio>
+#include <deque>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conduct.h"
+#include "line_stream.h"
+#include "server_watch.h"
+#include "session.h"
+#include "share.h"
+#include "url.h"
+
+namespace load {
+
+namespace {
+
+/// Color: the default color, and so is that of all streams.
+class master {
+ public:
+  master(tartan::runtime& rt, const http_settings& asked)
+      : asked_{asked}, shares_{divided(asked.load, asked.injectors)}, server_{process_tree{asked.servers}},
+        door_{tartan::tcp::listen(rt, look_up(asked.master, "0"))} {}
+
+  tartan::task<> run();
+
+  [[nodiscard]] conducted result() const { return {sum_, server_.result()}; }
+
+ private:
+  void say(const char* what) const {
+    if (asked_.progress) std::fprintf(stderr, "%s\n", what);
+  }
+  tartan::task<> gather();
+  tartan::task<> tell_all(const char* step);
+  tartan::task<> hear_all(const char* step);
+  tartan::task<> wait_for_end();
+
+  const http_settings& asked_;
+  std::vector<share> shares_;
+  server_watch server_;
+  tartan::tcp::listener door_;
+  std::deque<line_stream> others_;
+  load_result sum_;
+};
+
+tartan::task<> master::run() {
+  server_.before_all();
+  co_await gather();
+  for (std::size_t n = 0; n < others_.size(); ++n) co_await others_[n].send(shares_[n].to_json());
+  co_await hear_all("ready");
+  say("all clients are connected");
+  const tartan::result<> warm = co_await tartan::sleep(std::chrono::duration<double>{asked_.load.warm_up});
+  static_cast<void>(warm);
+  co_await server_.prepare();
+  server_.begin();
+  co_await tell_all("begin");
+  say("what is measured begins");
+  co_await wait_for_end();
+  co_await tell_all("end");
+  server_.end();
+  co_await tell_all("finish");
+  for (line_stream& each : others_) {
+    const std::string line = co_await each.receive_line();
+    const std::optional<load_result> part = load_result::parse(line);
+    if (!part) throw std::runtime_error{"an injector's result is not understood"};
+    sum_.add(*part);
+  }
+}
+
+tartan::task<> master::gather() {
+  const tartan::result<tartan::address> where = door_.local_address();
+  std::fprintf(stderr, "waiting for %zu injectors at %s\n", asked_.injectors, where ? where->to_string().c_str() : "");
+  while (others_.size() != asked_.injectors) {
+    tartan::result<tartan::tcp::stream> peer = co_await door_.accept(tartan::color{});
+    if (!peer) throw std::runtime_error{"cannot accept injectors: " + peer.error().message()};
+    others_.emplace_back(std::move(*peer));
+  }
+  door_.close();
+  say("all injectors are here");
+}
+
+tartan::task<> master::tell_all(const char* step) {
+  for (line_stream& each : others_) co_await each.send_step(step);
+}
+
+tartan::task<> master::hear_all(const char* step) {
+  for (line_stream& each : others_) co_await each.expect(step);
+}
+
+tartan::task<> master::wait_for_end() {
+  if (asked_.load.requests != 0) {
+    co_await hear_all("complete");
+  } else {
+    const tartan::result<> slept = co_await tartan::sleep(std::chrono::duration<double>{asked_.load.seconds});
+    static_cast<void>(slept);
+  }
+}
+
+}  // namespace
+
+conducted conduct_others(const http_settings& asked) {
+  tartan::runtime rt{runtime_options(asked.workers)};
+  master all{rt, asked};
+  run(rt, all.run());
+  return all.result();
+}
+
+}  // namespace load

@@ -1,0 +1,35 @@
+#pragma once
+/// The server's part of a result.
+
+#include <tartan/core/task.h>
+
+#include <optional>
+
+#include "process_tree.h"
+#include "result.h"
+
+namespace load {
+
+/// Looks at the server's processes when the load's conductor says so; at nothing, if there are none.
+class server_watch {
+ public:
+  /// Errors: std::runtime_error if one of them is not there.
+  explicit server_watch(process_tree server);
+
+  /// Before the first connection.
+  void before_all();
+  /// Shortly before what is measured begins. The slow part is done elsewhere, so that clients are not kept waiting just then.
+  tartan::task<> prepare();
+  void begin();
+  /// When it has ended, and all connections are still there.
+  void end();
+
+  [[nodiscard]] std::optional<server_result> result() const { return server_.empty() ? std::nullopt : std::optional{seen_}; }
+
+ private:
+  process_tree server_;
+  tree_usage before_;
+  server_result seen_;
+};
+
+}  // namespace load

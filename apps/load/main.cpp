@@ -1,5 +1,6 @@
 // tartan-load: puts a load on a web server.
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
@@ -33,6 +34,14 @@ int run_http(load::http_settings asked) {
   return all.clients.has_errors() ? 1 : 0;
 }
 
+void write_set(const load::make_set_settings& asked) {
+  load::make_set(asked.folder, asked.what);
+  std::uint64_t bytes = 0;
+  for (const load::set_file& each : load::files_of(asked.what)) bytes += each.bytes;
+  std::printf("%s: %llu files, %llu bytes, seed %llu\n", asked.folder.c_str(), static_cast<unsigned long long>(asked.what.files),
+              static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(asked.what.seed));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -40,7 +49,7 @@ int main(int argc, char** argv) {
   try {
     load::command_line command = load::read_command_line(argc, argv);
     if (command.http) return run_http(std::move(*command.http));
-    if (command.make_set) load::make_set(command.make_set->folder, command.make_set->what);
+    if (command.make_set) write_set(*command.make_set);
     return command.exit_status;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "tartan-load: %s\n", e.what());

@@ -1,0 +1,129 @@
+#include "process_tree.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <ctime>
+
+namespace load {
+namespace {
+
+/// A process that uses CPU time, then says so and waits for a byte; so does a child of its own, first.
+class burning_process {
+ public:
+  explicit burning_process(double seconds) {
+    if (::pipe(said_.data()) != 0 || ::pipe(wanted_.data()) != 0) std::abort();
+    child_ = ::fork();
+    if (child_ == 0) {
+      const pid_t grandchild = ::fork();
+      burn(seconds);
+      say();
+      ::close(wanted_[1]);
+      char byte = 0;
+      while (::read(wanted_[0], &byte, 1) > 0) continue;
+      if (grandchild != 0) ::waitpid(grandchild, nullptr, 0);
+      ::_exit(0);
+    }
+    ::close(wanted_[0]);
+  }
+  burning_process(const burning_process&) = delete;
+  burning_process& operator=(const burning_process&) = delete;
+  ~burning_process() {
+    ::close(wanted_[1]);
+    ::waitpid(child_, nullptr, 0);
+    ::close(said_[0]);
+    ::close(said_[1]);
+  }
+  [[nodiscard]] pid_t id() const { return child_; }
+  void wait_for_both() const {
+    char byte = 0;
+    for (int n = 0; n < 2; ++n) EXPECT_EQ(::read(said_[0], &byte, 1), 1);
+  }
+
+ private:
+  static void burn(double seconds) {
+    while (static_cast<double>(std::clock()) / CLOCKS_PER_SEC < seconds) continue;
+  }
+  void say() const {
+    if (::write(said_[1], "x", 1) != 1) ::_exit(1);
+  }
+
+  std::array<int, 2> said_{};
+  std::array<int, 2> wanted_{};
+  pid_t child_ = -1;
+};
+
+tree_usage usage_of(const process_tree& tree) {
+  tree_usage usage = tree.look();
+  process_tree::add_times(usage);
+  return usage;
+}
+
+TEST(the_usage_of_a_tree, has_that_of_what_its_processes_have_started) {
+  const burning_process burning{0.05};
+  burning.wait_for_both();
+  const tree_usage usage = usage_of(process_tree{{burning.id()}});
+  EXPECT_EQ(usage.processes.size(), 2u);
+  EXPECT_EQ(usage.involuntary_switches.size(), 2u);
+  EXPECT_GE(usage.cpu_s, 0.1);
+  EXPECT_LT(usage.cpu_s, 0.2) << "what is counted twice, or is none of its own";
+}
+
+TEST(the_usage_of_a_tree, counts_a_process_once_that_is_named_twice) {
+  const burning_process burning{0.01};
+  burning.wait_for_both();
+  EXPECT_EQ(usage_of(process_tree{{burning.id(), burning.id()}}).processes.size(), 2u);
+}
+
+TEST(the_usage_of_a_tree, keeps_what_children_had_used_that_have_ended) {
+  const tree_usage before = usage_of(process_tree{{::getpid()}});
+  {
+    const burning_process burning{0.2};
+    burning.wait_for_both();
+  }
+  const used_between used = between(before, usage_of(process_tree{{::getpid()}}));
+  EXPECT_GE(used.cpu_s, 0.3) << "less some ticks";
+}
+
+TEST(the_memory_of_a_tree, is_that_of_all_its_processes) {
+  const burning_process burning{0};
+  burning.wait_for_both();
+  const tree_memory seen = process_tree{{burning.id()}}.memory();
+  EXPECT_GT(seen.rss_kb, 500u);
+  EXPECT_GT(seen.pss_kb, 0u);
+  EXPECT_LT(seen.pss_kb, seen.rss_kb) << "most pages are shared with this process";
+}
+
+TEST(what_is_used_between_two_looks, is_their_difference) {
+  tree_usage before;
+  before.cpu_s = 1;
+  before.user_ticks = 10;
+  before.system_ticks = 20;
+  before.involuntary_switches = {{1, 5}, {2, 7}};
+  tree_usage after = before;
+  after.cpu_s = 3;
+  after.user_ticks = 40;
+  after.system_ticks = 30;
+  after.involuntary_switches = {{2, 10}, {3, 100}};
+  const used_between used = between(before, after);
+  EXPECT_DOUBLE_EQ(used.cpu_s, 2);
+  EXPECT_DOUBLE_EQ(used.user_s, 1.5);
+  EXPECT_DOUBLE_EQ(used.system_s, 0.5);
+  EXPECT_EQ(used.involuntary_switches, 103u);
+}
+
+TEST(a_process_that_is_not_there, is_found_and_named) {
+  const pid_t gone = ::fork();
+  if (gone == 0) ::_exit(0);
+  ::waitpid(gone, nullptr, 0);
+  EXPECT_EQ((process_tree{{::getpid(), gone}}).missing(), gone);
+  EXPECT_EQ((process_tree{{::getpid()}}).missing(), 0);
+  EXPECT_EQ(process_tree{{gone}}.memory().rss_kb, 0u);
+}
+
+}  // namespace
+}  // namespace load

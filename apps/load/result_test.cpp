@@ -1,0 +1,101 @@
+#include "result.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace load {
+namespace {
+
+load_result sample() {
+  load_result r;
+  r.requests = 3;
+  r.bytes = 3000;
+  r.unanswered = 1;
+  r.connections = 5;
+  r.starved = 1;
+  r.seconds = 2;
+  r.cpu_s = 0.5;
+  r.involuntary_switches = 7;
+  for (std::size_t n = 0; n < error_kinds; ++n) r.errors[n] = 10 + n;
+  for (const std::uint64_t ns : {1'000'000, 2'000'000, 3'000'000, 4'000'000}) r.latency.add(ns);
+  for (const std::uint64_t got : {1, 2, 0}) r.shares.add(got);
+  return r;
+}
+
+TEST(a_result, comes_back_from_its_line) {
+  const load_result r = sample();
+  const auto read = load_result::parse(r.to_line());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->to_line(), r.to_line());
+  EXPECT_EQ(read->errors, r.errors);
+  EXPECT_EQ(read->unanswered, 1u);
+  EXPECT_EQ(read->involuntary_switches, 7u);
+  EXPECT_EQ(read->shares.count(), 3u);
+  EXPECT_FALSE(load_result::parse("{}"));
+  EXPECT_FALSE(load_result::parse(R"({"latency": "x"})"));
+  EXPECT_FALSE(load_result::parse("x"));
+}
+
+TEST(a_result, of_two_injectors_is_their_sum) {
+  load_result both = sample();
+  load_result other = sample();
+  other.seconds = 2.5;
+  other.latency.add(9'000'000);
+  both.add(other);
+  EXPECT_EQ(both.requests, 6u);
+  EXPECT_EQ(both.bytes, 6000u);
+  EXPECT_EQ(both.unanswered, 2u);
+  EXPECT_EQ(both.connections, 10u);
+  EXPECT_EQ(both.starved, 2u);
+  EXPECT_EQ(both.seconds, 2.5);
+  EXPECT_EQ(both.cpu_s, 1);
+  EXPECT_EQ(both.involuntary_switches, 14u);
+  EXPECT_EQ(both.errors[7], 34u);
+  EXPECT_EQ(both.latency.count(), 9u);
+  EXPECT_EQ(both.latency.max(), 9'000'000u);
+  EXPECT_EQ(both.shares.count(), 6u);
+}
+
+TEST(a_result, has_errors_if_there_is_one_of_any_kind) {
+  EXPECT_FALSE(load_result{}.has_errors());
+  for (std::size_t n = 0; n < error_kinds; ++n) {
+    load_result r;
+    r.errors[n] = 1;
+    EXPECT_TRUE(r.has_errors()) << error_names[n];
+  }
+}
+
+TEST(a_result_as_json, has_what_the_benchmarks_read) {
+  server_result server;
+  server.used.cpu_s = 0.03;
+  server.used.user_s = 0.01;
+  server.used.system_s = 0.02;
+  server.used.involuntary_switches = 4;
+  server.before = {90, 100};
+  server.after = {400, 130};
+  http_settings asked;
+  asked.load.seed = 77;
+  asked.command = {"tartan-load", "a \"b\""};
+  const std::string text = to_json(sample(), server, asked);
+  for (const char* const member :
+       {R"("requests": 3, "seconds": 2, "requests_per_s": 1.5, "bytes": 3000, "megabytes_per_s": 0.0015)",
+        R"("errors": {"connect": 10, "read": 11, "write": 12, "timeout": 13, "status": 14, "length": 15, "body": 16, "closed_early": 17})",
+        R"("latency_us": {"p50": 2)", R"("p90": 4000, "p99": 4000, "p99.9": 4000, "max": 4000, "mean": 2500})", R"("starved_clients": 1)",
+        R"("jain": 0.6)", R"("clients": 3, "connections": 5, "unanswered": 1)", R"("server": {"cpu_s": 0.03, "user_s": 0.01, "system_s": 0.02)",
+        R"("cpu_us_per_request": 10000, "involuntary_switches": 4, "rss_kb": 400, "pss_kb": 130, "pss_kb_before": 100, "kb_per_connection": 10})",
+        R"("own_cpu_s": 0.5, "own_involuntary_switches": 7)", R"("seed": 77, "command": ["tartan-load", "a \"b\""]})"}) {
+    EXPECT_NE(text.find(member), std::string::npos) << member << "\nin " << text;
+  }
+  EXPECT_EQ(to_json(sample(), std::nullopt, asked).find("\"server\""), std::string::npos);
+}
+
+TEST(a_result_as_text, names_the_errors_that_there_were) {
+  EXPECT_NE(to_text(load_result{}, std::nullopt, http_settings{}).find("errors: none\n"), std::string::npos);
+  load_result r;
+  r.errors[static_cast<std::size_t>(error_kind::body)] = 3;
+  EXPECT_NE(to_text(r, std::nullopt, http_settings{}).find("errors: body 3\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace load

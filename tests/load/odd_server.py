@@ -60,6 +60,7 @@ class odd_server:
         return self
 
     def __exit__(self, *_):
+        self.door.shutdown(socket.SHUT_RDWR)  # or it would go on until one more has come
         self.door.close()
 
     def url(self, path="/"):

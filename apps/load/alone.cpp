@@ -24,7 +24,7 @@ tartan::task<> measure_load(injector& all, server_watch& server) {
   co_await server.prepare();
   server.begin();
   all.begin();
-  co_await all.wait_for_end();
+  static_cast<void>(co_await all.wait_for_end());
 }
 
 tartan::task<> conduct(injector& all, server_watch& server, tartan::signal_set& signals, bool progress) {

@@ -113,8 +113,7 @@ void client::arrive() {
 /// those who would have found it stopped.
 tartan::task<bool> client::wait_until_due() {
   asked_at_ = due_;
-  has_slept_ = now_ < due_;
-  if (has_slept_) {
+  if (now_ < due_) {
     const tartan::result<> slept = co_await tartan::sleep_until(at(due_));
     now_ = now_ns(load_.runtime);
     if (!slept) co_return false;

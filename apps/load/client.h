@@ -64,7 +64,8 @@ class client {
   [[nodiscard]] bool is_paced() const noexcept { return period_ != 0; }
   void begin_request();
   void end_request();
-  [[nodiscard]] bool is_late() const noexcept { return has_slept_ && asked_here_ != 0 && !has_received_ && !timed_out_; }
+  /// The server may have closed the connection before the request: an open loop's clients make it wait. They ask again, without an error.
+  [[nodiscard]] bool is_late() const noexcept { return is_paced() && asked_here_ != 0 && !has_received_ && !timed_out_; }
   [[nodiscard]] bool is_long() const noexcept { return kept_ == 0 && reader_.in_body() && reader_.left() >= small; }
   [[nodiscard]] std::span<std::byte> room();
   [[nodiscard]] verdict take(std::size_t bytes);
@@ -98,7 +99,6 @@ class client {
   std::uint64_t answers_ = 0;       ///< in what is measured
   std::uint64_t asked_here_ = 0;    ///< requests before this one, on this connection
   bool has_arrived_ = false;
-  bool has_slept_ = false;          ///< before the request, so that the server may have closed the connection meanwhile
   bool has_received_ = false;       ///< a byte of the answer
   bool timed_out_ = false;
   bool is_claimant_ = false;        ///< keeps all of a body of which nobody knows yet what it has to be

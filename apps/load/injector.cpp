@@ -69,14 +69,16 @@ void injector::begin() {
   counts_.begin(now_ns(rt_));
 }
 
-tartan::task<> injector::wait_for_end() {
+tartan::task<bool> injector::wait_for_end() {
+  bool is_reached = false;
   if (settings_.requests != 0) {
     const tartan::result<bool> told = co_await complete_.receive();
-    static_cast<void>(told);
+    is_reached = told.has_value();
   } else {
     const tartan::result<> slept = co_await tartan::sleep(std::chrono::duration<double>{settings_.seconds});
-    static_cast<void>(slept);
+    is_reached = slept.has_value();
   }
+  co_return is_reached;
 }
 
 void injector::end() {

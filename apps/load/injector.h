@@ -31,8 +31,8 @@ class injector {
   /// From here on answers count, also those to requests that were sent before.
   void begin();
 
-  /// Until the time is up, or as many answers have come as were wanted.
-  tartan::task<> wait_for_end();
+  /// Until the time is up, or as many answers have come as were wanted. False: it was canceled before.
+  tartan::task<bool> wait_for_end();
 
   /// From here on nothing counts. Twice is as good as once.
   void end();
@@ -41,7 +41,6 @@ class injector {
   tartan::task<> finish();
 
   [[nodiscard]] bool is_measuring() const noexcept { return counts_.has_begun() && !counts_.is_over(); }
-  [[nodiscard]] bool is_over() const noexcept { return counts_.is_over(); }
   [[nodiscard]] measure::glance so_far() const noexcept { return counts_.so_far(); }
   [[nodiscard]] const load_settings& settings() const noexcept { return settings_; }
 

@@ -47,9 +47,12 @@ tartan::task<> hear_load(tartan::address at, std::optional<line_stream>& master,
 
 /// Of a number of requests, the last one says that it was. `master`: who may be told nothing else meanwhile.
 tartan::task<> tell_completion(injector& all, line_stream& master) {
-  co_await all.wait_for_end();
-  if (!all.is_over()) co_return;
-  co_await master.send_step("complete");
+  const bool is_complete = co_await all.wait_for_end();
+  try {
+    if (is_complete) co_await master.send_step("complete");
+  } catch (const std::runtime_error&) {
+    // Who waits for the master's next word finds it out, too, and says it.
+  }
 }
 
 tartan::task<> follow(injector& all, line_stream& master, bool progress) {
@@ -64,6 +67,7 @@ tartan::task<> follow(injector& all, line_stream& master, bool progress) {
     all.begin();
     if (all.settings().requests != 0) completion = tartan::spawn(tell_completion(all, master));
     co_await master.expect("end");
+    if (completion) co_await completion.join();
     all.end();
     co_await master.expect("finish");
   } catch (...) {
@@ -71,10 +75,7 @@ tartan::task<> follow(injector& all, line_stream& master, bool progress) {
   }
   all.end();
   shown.cancel();
-  if (completion) {
-    completion.cancel();
-    co_await completion.join();
-  }
+  completion.cancel();
   co_await all.finish();
   if (wrong) std::rethrow_exception(wrong);
 }

@@ -1,3 +1,5 @@
+#include <tartan/core/when_all.h>
+#include <tartan/core/when_any.h>
 #include <tartan/io/tcp.h>
 #include <tartan/time/sleep.h>
 
@@ -89,16 +91,20 @@ tartan::task<> master::tell_all(const char* step) {
   for (line_stream& each : others_) co_await each.send_step(step);
 }
 
+/// All at once: one that is lost must not wait for those before it.
 tartan::task<> master::hear_all(const char* step) {
-  for (line_stream& each : others_) co_await each.expect(step);
+  std::vector<tartan::task<>> all;
+  for (line_stream& each : others_) all.push_back(each.expect(step));
+  static_cast<void>(co_await tartan::when_all(std::move(all)));
 }
 
+/// Where time is the end nobody says anything, unless he is lost.
 tartan::task<> master::wait_for_end() {
   if (asked_.load.requests != 0) {
     co_await hear_all("complete");
   } else {
-    const tartan::result<> slept = co_await tartan::sleep(std::chrono::duration<double>{asked_.load.seconds});
-    static_cast<void>(slept);
+    const std::chrono::duration<double> time{asked_.load.seconds};
+    static_cast<void>(co_await tartan::when_any(tartan::sleep(time), hear_all("complete")));
   }
 }
 

@@ -242,7 +242,7 @@ def without_descriptors_others_wait_and_nobody_spins():
             expect(each.get("/page.html")[2] == PAGE, "a page in memory")
             status, _, body = each.get("/large.bin")
             expect((status == 200 and body == LARGE) or (status == 503 and len(body) < 100), "a file that cannot be opened:", status, body[:100])
-        before = cpu_seconds(s)
+        before = cpu_seconds(s)  # as in tests/web/load, a time of a real machine: not for `make test`
         time.sleep(1)
         used = cpu_seconds(s) - before
         expect(used < 0.1, "CPU time of a second in which nothing can be done:", used)

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
-#include <system_error>
+#include <stdexcept>
 #include <utility>
 
 namespace web {
@@ -47,15 +47,33 @@ void append_quoted(std::string& to, std::string_view text) {
   to.push_back('"');
 }
 
-file open_log(const std::string& path) noexcept { return file{::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644)}; }
+file open_without_waiting(const std::string& path, int way) noexcept {
+  return file{::open(path.c_str(), way | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644)};
+}
 
-/// Of a file: a full disk, or the end of a machine, may have cut its last line off.
-bool ends_within_a_line(const std::string& path) noexcept {
-  const file log{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+bool is_regular(const file& log) noexcept {
   struct stat now{};
+  return log.is_open() && ::fstat(log.descriptor(), &now) == 0 && S_ISREG(now.st_mode);
+}
+
+/// Not open: errno says why; ENXIO is a pipe that nobody reads.
+file open_log(const std::string& path) noexcept {
+  file log = open_without_waiting(path, O_RDWR);  // to see how it ends
+  if (!is_regular(log)) {  // a pipe, which its writer must not read; or one that may only be written
+    log.close();
+    log = open_without_waiting(path, O_WRONLY);
+  }
+  if (log.is_open()) static_cast<void>(::fcntl(log.descriptor(), F_SETFL, O_APPEND));  // what is slow is waited for
+  return log;
+}
+
+std::string reason_of(int error) { return error == ENXIO ? "nobody reads it" : std::strerror(error); }
+
+/// A full disk, or the end of a machine, may have cut its last line off.
+bool ends_within_a_line(const file& log) noexcept {
+  const off_t size = is_regular(log) ? ::lseek(log.descriptor(), 0, SEEK_END) : 0;
   char last = '\n';
-  if (!log.is_open() || ::fstat(log.descriptor(), &now) != 0 || !S_ISREG(now.st_mode) || now.st_size == 0) return false;
-  return ::pread(log.descriptor(), &last, 1, now.st_size - 1) == 1 && last != '\n';
+  return size > 0 && ::pread(log.descriptor(), &last, 1, size - 1) == 1 && last != '\n';
 }
 
 }  // namespace
@@ -71,8 +89,8 @@ void append(std::string& lines, const log_entry& what) {
 
 access_log::access_log(tartan::runtime& rt, std::string path)
     : rt_{rt}, path_{std::move(path)}, color_{rt, "access log"}, timer_{rt, color_.value()}, file_{open_log(path_)} {
-  if (!file_.is_open()) throw std::system_error{errno, std::system_category(), "cannot write the access log '" + path_ + "'"};
-  is_torn_ = ends_within_a_line(path_);
+  if (!file_.is_open()) throw std::runtime_error{"cannot write the access log '" + path_ + "': " + reason_of(errno)};
+  is_torn_ = ends_within_a_line(file_);
 }
 
 void access_log::add(std::string lines) {
@@ -145,21 +163,32 @@ tartan::task<> access_log::write() {
 access_log::written access_log::write_out(const std::string& lines, bool anew) {
   if (anew) {
     file opened = open_log(path_);
-    if (!opened.is_open()) std::fprintf(stderr, "tartan-web: cannot open the access log '%s' anew (%s)\n", path_.c_str(), std::strerror(errno));
+    if (!opened.is_open()) std::fprintf(stderr, "tartan-web: cannot open the access log '%s' anew (%s)\n", path_.c_str(), reason_of(errno).c_str());
     if (opened.is_open()) {
       file_ = std::move(opened);
-      is_torn_ = ends_within_a_line(path_);
+      is_torn_ = ends_within_a_line(file_);
     }
   }
-  if (is_torn_ && ::write(file_.descriptor(), "\n", 1) == 1) is_torn_ = false;
+  if (lines.empty()) return {};
+  if (is_torn_) {
+    const written end = write_all("\n");
+    if (end.error != 0) return {0, end.error};
+    is_torn_ = false;
+  }
+  const written done = write_all(lines);
+  is_torn_ = done.bytes != 0 && lines[done.bytes - 1] != '\n';
+  return done;
+}
+
+/// As far as the system takes it.
+access_log::written access_log::write_all(std::string_view text) noexcept {
   written done;
-  while (done.bytes < lines.size()) {
-    const ssize_t went = ::write(file_.descriptor(), lines.data() + done.bytes, lines.size() - done.bytes);
+  while (done.bytes < text.size()) {
+    const ssize_t went = ::write(file_.descriptor(), text.data() + done.bytes, text.size() - done.bytes);
     if (went < 0 && errno == EINTR) continue;
     if (went <= 0) {
       done.error = went < 0 ? errno : EIO;
-      is_torn_ = is_torn_ || (done.bytes != 0 && lines[done.bytes - 1] != '\n');
-      return done;
+      break;
     }
     done.bytes += static_cast<std::size_t>(went);
   }

@@ -42,7 +42,7 @@ void append(std::string& lines, const log_entry& what);
 /// stderr says how many lines, once a second at most.
 class access_log {
  public:
-  /// Errors: std::system_error, if the file cannot be appended to.
+  /// Errors: std::runtime_error, if the file cannot be appended to, or is a pipe that nobody reads.
   access_log(tartan::runtime& rt, std::string path);
 
   /// Whole lines. Order: with all that this color has added before.
@@ -68,6 +68,7 @@ class access_log {
   void begin() noexcept;
   [[nodiscard]] tartan::task<> write();
   [[nodiscard]] written write_out(const std::string& lines, bool anew);
+  [[nodiscard]] written write_all(std::string_view text) noexcept;
   void lose(std::string_view lines, const char* why) noexcept;
   void complain(time not_before) noexcept;
 

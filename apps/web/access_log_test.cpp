@@ -14,7 +14,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
-#include <system_error>
+#include <stdexcept>
 #include <thread>
 
 #include "tests/temporary_folder.h"
@@ -120,7 +120,42 @@ TEST_F(a_log, that_is_too_slow_loses_lines_and_says_how_many) {
   EXPECT_EQ(bytes, (added - lost) * line.size());
 }
 
-TEST_F(a_log, has_to_be_writable_at_first) { EXPECT_THROW((access_log{rt_, folder_ / "no" / "log"}), std::system_error); }
+TEST_F(a_log, has_to_be_writable_at_first) { EXPECT_THROW((access_log{rt_, folder_ / "no" / "log"}), std::runtime_error); }
+
+// To open such a pipe would take until somebody reads it.
+TEST_F(a_log, is_no_pipe_that_nobody_reads) {
+  const std::filesystem::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  try {
+    const access_log log{rt_, pipe};
+    FAIL();
+  } catch (const std::runtime_error& wrong) {
+    EXPECT_EQ(wrong.what(), "cannot write the access log '" + pipe.string() + "': nobody reads it");
+  }
+  access_log log{rt_, path_};
+  std::filesystem::rename(path_, folder_ / "old");
+  std::filesystem::rename(pipe, path_);
+  testing::internal::CaptureStderr();
+  log.reopen();
+  add(log, 1);
+  flush(log);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("anew (nobody reads it)"), std::string::npos);
+  EXPECT_EQ(content(folder_ / "old"), "line\n");
+}
+
+TEST_F(a_log, begins_a_line_in_a_file_that_ends_within_one) {
+  std::ofstream{path_} << "a half";
+  access_log log{rt_, path_};
+  add(log, 2);
+  flush(log);
+  EXPECT_EQ(content(path_), "a half\nline\nline\n");
+  std::ofstream{path_} << "another";
+  log.reopen();
+  flush(log);
+  add(log, 2);
+  flush(log);
+  EXPECT_EQ(content(path_), "another\nline\nline\n");
+}
 
 }  // namespace
 }  // namespace web

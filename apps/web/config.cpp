@@ -1,6 +1,5 @@
 #include "config.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <fstream>
@@ -12,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "host_name.h"
+
 namespace web {
 
 namespace {
@@ -21,11 +22,6 @@ struct range {
   std::int64_t least;
   std::int64_t most;
 };
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
-  return text;
-}
 
 /// A table whose keys are taken one by one; what nobody has taken at the end is a mistake.
 class section {
@@ -145,7 +141,9 @@ host_settings read_host(section from) {
   from.texts("names", host.names);
   for (std::string& each : host.names) {
     if (!each.starts_with('[') && each.find_first_of(":/") != std::string::npos) from.complain("names", "'" + each + "' is more than a name");
-    each = lower_case(std::move(each));
+    const lower_name lower{each};
+    if (lower.text().empty()) from.complain("names", "'" + each + "' is no name");
+    each = lower.text();
   }
   from.text("root", host.root);
   from.flag("precompressed", host.with.precompressed);

@@ -50,7 +50,7 @@ entries = 9
 largest-page = 8192
 recheck = 0.25
 [[host]]
-names = ["A.example", "www.a.example"]
+names = ["A.example", "www.a.example."]
 root = "/srv/a"
 [[host]]
 names = "b.example"
@@ -111,6 +111,8 @@ TEST_F(a_config, names_line_and_key_of_each_mistake) {
       {host + "precompressed = 1\n", "3: host.precompressed: is neither true nor false"},
       {host + host, "3: host.names: is missing"},
       {host + "names = [\"a:80\"]\n", "3: host.names: 'a:80' is more than a name"},
+      {host + "names = [\".\"]\n", "3: host.names: '.' is no name"},
+      {host + "names = \"" + std::string(256, 'a') + "\"\n", "3: host.names: '" + std::string(256, 'a') + "' is no name"},
       {host + "names = [\"a\"]\n" + host + "names = [\"b\", \"A\"]\n", "6: host.names: 'a' is another host's, too"},
   };
   for (const auto& each : cases) EXPECT_EQ(error(each.text), each.said) << each.text;

@@ -1,8 +1,9 @@
 #include "site.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+
+#include "host_name.h"
 
 namespace web {
 
@@ -30,12 +31,8 @@ site::site(tartan::runtime& rt, const web::settings& with)
 host& site::host_of(std::string_view name) noexcept {
   host& first = *hosts_.front();
   if (hosts_.size() == 1) return first;
-  std::array<char, 256> lower;  // no name is longer (RFC 1035)
   const std::size_t end = name.starts_with('[') ? name.find(']') + 1 : std::min(name.find(':'), name.size());
-  if (end == 0 || end > lower.size()) return first;
-  std::transform(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(end), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
-  const auto found = by_name_.find(std::string_view{lower.data(), lower[end - 1] == '.' ? end - 1 : end});  // "a.example." is a.example
+  const auto found = by_name_.find(lower_name{name.substr(0, end)}.text());
   return found == by_name_.end() ? first : *found->second;
 }
 

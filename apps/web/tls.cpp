@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "host_name.h"
+
 namespace web {
 
 namespace {
@@ -75,10 +77,7 @@ tls_certificates::tls_certificates(const std::vector<tls_files>& files) {
 }
 
 ssl_ctx_st* tls_certificates::find(std::string_view name) const noexcept {
-  std::array<char, 256> lower;  // no name is longer (RFC 1035)
-  if (name.size() > lower.size()) return nullptr;
-  std::transform(name.begin(), name.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
-  const auto found = by_name_.find(std::string_view{lower.data(), name.size()});
+  const auto found = by_name_.find(lower_name{name}.text());
   return found == by_name_.end() ? nullptr : found->second;
 }
 
@@ -112,23 +111,24 @@ tartan::task<tartan::result<>> tls_stream::send_sealed() {
   const long size = BIO_get_mem_data(leaves_, &sealed);
   if (size <= 0) co_return tartan::result<>{};
   const auto sent = co_await under_.write(std::string_view{sealed, static_cast<std::size_t>(size)});
-  empty_leaves(static_cast<std::size_t>(size));
+  static_cast<void>(BIO_reset(leaves_));
+  most_left_ = std::max(most_left_, static_cast<std::size_t>(size));
   if (!sent) co_return tartan::unexpected{sent.error()};
   co_return tartan::result<>{};
 }
 
 /// OpenSSL's buffer never becomes smaller by itself, and who waits for a client keeps no large one.
-void tls_stream::empty_leaves(std::size_t held) noexcept {
-  bio_st* const fresh = held > most_kept ? BIO_new(BIO_s_mem()) : nullptr;
-  if (fresh == nullptr) {
-    static_cast<void>(BIO_reset(leaves_));
-  } else {
-    leaves_ = fresh;
-    SSL_set0_wbio(ssl_.get(), fresh);  // frees the old one
-  }
+void tls_stream::drop_large_buffer() noexcept {
+  if (most_left_ <= most_kept) return;
+  bio_st* const fresh = BIO_new(BIO_s_mem());
+  if (fresh == nullptr) return;
+  leaves_ = fresh;
+  SSL_set0_wbio(ssl_.get(), fresh);  // frees the old one
+  most_left_ = 0;
 }
 
 tartan::task<tartan::result<>> tls_stream::receive_sealed() {
+  drop_large_buffer();
   const tartan::result<std::size_t> got = co_await under_.read_some(std::span{buffer_.get(), most_received});
   if (!got) co_return tartan::unexpected{got.error()};
   const auto bytes = static_cast<int>(*got);

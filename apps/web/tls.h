@@ -81,14 +81,15 @@ class tls_stream {
   [[nodiscard]] need need_after(int result) const noexcept;
   [[nodiscard]] tartan::task<tartan::result<>> send_sealed();
   [[nodiscard]] tartan::task<tartan::result<>> receive_sealed();
-  void empty_leaves(std::size_t held) noexcept;
+  void drop_large_buffer() noexcept;
 
   std::shared_ptr<const tls_certificates> with_;
   tartan::tcp::stream& under_;
   std::unique_ptr<std::byte[]> buffer_;
   std::unique_ptr<ssl_st, release> ssl_;
   bio_st* came_ = nullptr;   ///< ssl_'s: what was received, and not opened yet
-  bio_st* leaves_ = nullptr; ///< ssl_'s: what is sealed, and not sent yet
+  bio_st* leaves_ = nullptr; ///< ssl_'s: what is sealed, and not sent yet; empty between operations
+  std::size_t most_left_ = 0;  ///< bytes that leaves_ has held
 };
 
 }  // namespace web

@@ -89,8 +89,11 @@ def each_host_has_its_certificate():
         with s.connect(name="b.example") as c:
             c.send(b"GET / HTTP/1.1\r\nHost: b.example\r\n\r\n")
             expect(c.response()[2] == b"b.example")
-        context = s.context()
+        context = s.context("a.example", "b.example")
         context.check_hostname = False
+        for name in ("b.example.", "B.example"):
+            with s.connect(context, name=name) as c:
+                expect(dict(c.socket.getpeercert()["subject"][0])["commonName"] == "b.example", name)
         with client(s.port) as c:  # names none
             c.socket = context.wrap_socket(c.socket)
             expect(c.get("/page.html")[0] == 200)

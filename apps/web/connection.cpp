@@ -55,10 +55,7 @@ tartan::task<> connection::run() {
   now_ = site_.runtime.now();
   bool may_begin = true;
   if (tls_ != nullptr) may_begin = co_await begin_tls();
-  if (!may_begin) {
-    co_await linger();
-    co_return;
-  }
+  if (!may_begin) co_return co_await linger(hurry);  // who speaks no TLS understands no answer
   for (;;) {
     const stop next = answer();
     if (next == stop::library) co_await fetch();
@@ -98,7 +95,11 @@ tartan::task<> connection::run() {
       break;  // its time is up, or the server's
     }
   }
-  co_await linger();  // until the peer has finished, too
+  if (tls_ != nullptr) {
+    enter(phase::sending);
+    static_cast<void>(co_await tls_->finish());
+  }
+  co_await linger(most_lingering);  // until the peer has finished, too
 }
 
 /// The handshake has the time of a head.
@@ -111,10 +112,11 @@ tartan::task<bool> connection::begin_tls() {
 
 void connection::drain() noexcept {
   draining_ = true;
-  if (phase_ == phase::idle || phase_ == phase::body) return peer_.cancel();  // all that was asked is answered
-  if (phase_ != phase::head && phase_ != phase::lingering) return;
+  if (phase_ == phase::file || phase_ == phase::sending) return;
+  // Where what is canceled has just ended, the next wait of the same operation may begin: it has no longer than that, either.
   deadline_ = std::min(deadline_, site_.runtime.now() + hurry);
   watch();
+  if (phase_ == phase::idle || phase_ == phase::body) peer_.cancel();  // all that was asked is answered
 }
 
 /// Answers what is there, as far as that needs no waiting.
@@ -370,16 +372,14 @@ tartan::task<bool> connection::send_text(std::string_view text) {
 
 /// Waits for the peer to finish, dropping what it sends: closing over unread bytes resets the connection, and the peer might lose the
 /// response (RFC 9112, 9.6). That nothing is unread now says nothing: the next bytes may be on their way.
-tartan::task<> connection::linger() {
-  if (tls_ != nullptr) {
-    enter(phase::sending);
-    static_cast<void>(co_await tls_->finish());
-  }
+tartan::task<> connection::linger(std::chrono::seconds most) {
   if (!peer_.shutdown_send()) co_return;
   in_ = {};  // what is read from now on is never added to it
   leave_buffer();
-  for (const time end = now_ + most_lingering; now_ < end; now_ = site_.runtime.now()) {
+  for (const time end = now_ + most; now_ < end; now_ = site_.runtime.now()) {
     enter(phase::lingering);
+    deadline_ = std::min(deadline_, end);
+    watch();
     const tartan::result<std::size_t> got = co_await peer_.read_some(in_.room());
     if (!got) co_return;
   }

@@ -72,7 +72,7 @@ class connection {
   tartan::task<bool> send_part(const file& from, byte_range part);
   tartan::task<bool> send_sealed(const file& from, byte_range part);
   tartan::task<bool> send_text(std::string_view text);
-  tartan::task<> linger();
+  tartan::task<> linger(std::chrono::seconds most);
 
   void take_buffer();
   void leave_buffer();

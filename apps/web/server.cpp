@@ -41,6 +41,20 @@ std::shared_ptr<const tls_certificates> certificates_of(const settings& with) {
   return std::make_shared<const tls_certificates>(files);
 }
 
+/// Gives the permit back, which has to be gone before its semaphore, when that has ended.
+tartan::task<> run_with(tartan::semaphore::permit given, std::shared_ptr<tartan::semaphore> /*kept*/, tartan::task<> what) {
+  const tartan::semaphore::permit until_then = std::move(given);
+  co_await std::move(what);
+}
+
+/// Whether it has ended by then; if not, it goes on, and nobody waits for it.
+tartan::task<bool> ends_within(tartan::task<> what, std::chrono::milliseconds limit) {
+  const auto end = std::make_shared<tartan::semaphore>(1);
+  tartan::spawn(run_with(*end->try_acquire(), end, std::move(what)));
+  const auto ended = co_await tartan::with_timeout(limit, end->acquire());
+  co_return ended.has_value();
+}
+
 }  // namespace
 
 server::server(tartan::runtime& rt, const settings& with)
@@ -146,13 +160,12 @@ tartan::task<> server::reload() {
   co_await site_.log->flush();  // now the old file is nobody's
 }
 
-/// Those that are left when the time is up are canceled by the end of the join. Gives the permit back then.
-tartan::task<> server::end_connections(tartan::semaphore::permit /*until_then*/) {
+/// Those that are left when the time is up are canceled by the end of the join.
+tartan::task<> server::end_connections() {
   static_cast<void>(co_await tartan::with_timeout(site_.settings.times.drain, connections_.join()));
 }
 
-/// Gives the permit back when all is written.
-tartan::task<> server::write_log(tartan::semaphore::permit /*until_then*/) {
+tartan::task<> server::write_log() {
   if (site_.log != nullptr) co_await site_.log->flush();
 }
 
@@ -163,18 +176,9 @@ tartan::task<bool> server::drain() {
     tartan::post(client->color(), [client] { client->drain(); });
   }
   // A read or write that the disk does not end cannot be called off: nobody waits for the one who waits for it.
-  const bool all_ended = co_await ends_within(&server::end_connections, connections_end_, site_.settings.times.drain + for_the_disk);
-  const bool is_written = co_await ends_within(&server::write_log, log_ends_, for_the_disk);
+  const bool all_ended = co_await ends_within(end_connections(), site_.settings.times.drain + for_the_disk);
+  const bool is_written = co_await ends_within(write_log(), for_the_disk);
   co_return all_ended && is_written;
-}
-
-/// Whether it has given its permit back by then; if not, it goes on.
-tartan::task<bool> server::ends_within(ending what, tartan::semaphore& end, std::chrono::milliseconds limit) {
-  tartan::result<tartan::semaphore::permit> running = co_await end.acquire();
-  if (!running) co_return false;
-  tartan::spawn((this->*what)(std::move(*running)));
-  const auto ended = co_await tartan::with_timeout(limit, end.acquire());
-  co_return ended.has_value();
 }
 
 }  // namespace web

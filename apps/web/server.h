@@ -45,7 +45,8 @@ class server {
   [[nodiscard]] tartan::task<> reload();
 
   /// Accepts no more, closes idle connections, lets requests in progress end, for as long as the settings say; then ends them too. Gives false if
-  /// the disk hangs: what it has begun cannot be called off, and is not waited for longer than 5 s; nor is the access log.
+  /// the disk hangs: what it has begun cannot be called off, and is not waited for longer than 5 s; nor is, then, the access log, so that all
+  /// ends within 10 s more than the settings say.
   tartan::task<bool> drain();
 
  private:
@@ -54,10 +55,8 @@ class server {
     bool is_secure = false;  ///< speaks TLS
   };
   void open_doors();
-  tartan::task<> end_connections(tartan::semaphore::permit until_then);
-  tartan::task<> write_log(tartan::semaphore::permit until_then);
-  using ending = tartan::task<> (server::*)(tartan::semaphore::permit);
-  tartan::task<bool> ends_within(ending what, tartan::semaphore& end, std::chrono::milliseconds limit);
+  tartan::task<> end_connections();
+  tartan::task<> write_log();
   tartan::task<> accept_from(door& at);
   void admit(tartan::tcp::stream peer, bool is_secure, tartan::semaphore::permit seat);
   tartan::task<> serve(std::unique_ptr<connection> client, tartan::semaphore::permit seat);
@@ -70,8 +69,6 @@ class server {
   std::unordered_set<connection*> open_;  ///< those that drain has to tell
   tartan::task_group connections_;
   tartan::semaphore reloads_{1};
-  tartan::semaphore connections_end_{1};  ///< taken while the end waits for them
-  tartan::semaphore log_ends_{1};         ///< likewise
   bool draining_ = false;
   std::size_t untold_ = 0;  ///< connections that have ended badly since the last complaint
   std::chrono::steady_clock::time_point next_complaint_{};

@@ -14,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
 #include <fstream>
 #include <span>
 #include <string>
@@ -233,6 +234,21 @@ TEST_P(a_server, does_not_drop_bytes_for_ever) {
     for (; seconds < 100 && co_await c.write("x"); ++seconds) co_await pass(1s);
     EXPECT_GE(seconds, 30);
     EXPECT_LE(seconds, 33);
+  });
+}
+
+TEST_P(a_server, does_not_listen_long_to_who_speaks_no_tls) {
+  write("make", "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=a -keyout key -out certificate >made 2>&1");
+  ASSERT_EQ(std::system(("cd '" + folder_.path().string() + "' && sh make").c_str()), 0);
+  with_.hosts[0].certificate = folder_ / "certificate";
+  with_.hosts[0].key = folder_ / "key";
+  with_.listen.clear();
+  with_.listen_tls = {"127.0.0.1:0"};
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    co_await send(c, "no TLS at all\r\n");
+    int heard = 0;
+    for (; heard < 100 && co_await c.write("x"); ++heard) co_await pass(100ms);
+    EXPECT_LE(heard, 20);
   });
 }
 

@@ -109,7 +109,11 @@ document document_root::load(std::string_view key, std::size_t most, const page*
   found.code = status::ok;
   found.content.size = static_cast<std::uint64_t>(now.st_size);
   const file_version version = found.content.version = file_version::of(now);
-  if (with_.precompressed && wanted.as == coding::identity) found.content.siblings = siblings_of(name, version);
+  if (with_.precompressed && wanted.as == coding::identity) {
+    const std::optional<coding_set> there = siblings_of(name, version);
+    if (!there) return failed(status::unavailable);
+    found.content.siblings = *there;
+  }
   const bool young = may_change_unseen(version);  // asked before it is read
   const bool is_known = known != nullptr && known->version == version && known->siblings == found.content.siblings;
   const std::time_t seconds = std::time(nullptr);
@@ -162,8 +166,8 @@ document document_root::list(std::string_view path) const {
   return page;
 }
 
-/// One that is older than its file stands for what that was before.
-coding_set document_root::siblings_of(const std::string& name, const file_version& version) const noexcept {
+/// One that is older than its file stands for what that was before. Nothing: nobody can say, for want of a descriptor or memory.
+std::optional<coding_set> document_root::siblings_of(const std::string& name, const file_version& version) const noexcept {
   coding_set found;
   for (const coding each : siblings) {
     std::array<char, PATH_MAX> path;
@@ -171,6 +175,7 @@ coding_set document_root::siblings_of(const std::string& name, const file_versio
     if (name.size() + suffix.size() >= path.size()) continue;
     *std::copy(suffix.begin(), suffix.end(), std::copy(name.begin(), name.end(), path.begin())) = '\0';
     const file sibling{open_beneath(folder_.descriptor(), path.data(), O_PATH)};
+    if (!sibling.is_open() && status_of(errno) == status::unavailable) return std::nullopt;
     struct stat now{};
     if (!sibling.is_open() || ::fstat(sibling.descriptor(), &now) != 0) continue;
     if (S_ISREG(now.st_mode) && file_time::of(now.st_mtim) >= version.modified) found.add(each);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -43,7 +44,7 @@ class document_root {
   [[nodiscard]] document load(std::string_view key, std::size_t most, const page* known = nullptr) const;
 
  private:
-  [[nodiscard]] coding_set siblings_of(const std::string& name, const file_version& version) const noexcept;
+  [[nodiscard]] std::optional<coding_set> siblings_of(const std::string& name, const file_version& version) const noexcept;
 
   [[nodiscard]] document list(std::string_view path) const;
 

@@ -141,6 +141,13 @@ TEST_F(folder_with_siblings, knows_those_that_are_no_older_than_their_file) {
   EXPECT_TRUE((document_root{path_.path(), {.precompressed = false}}.load("/page", 100).content.siblings.empty()));
 }
 
+TEST_F(folder_with_siblings, cannot_say_which_there_are_without_descriptors) {
+  write("page.gz", 0s);
+  const failing_disk fails{disk_call::openat2, EMFILE, 1, 2};  // behind the file, and one sibling
+  EXPECT_EQ(root_.load("/page", 100).code, status::unavailable);
+  EXPECT_EQ(root_.load("/page", 100).content.siblings, only(coding::gzip));
+}
+
 TEST_F(folder_with_siblings, takes_no_folder_for_one) {
   std::filesystem::create_directory(path_ / "page.gz");
   EXPECT_TRUE(siblings().empty());

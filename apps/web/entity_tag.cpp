@@ -24,10 +24,10 @@ std::string_view take_tag(std::string_view& list, bool& weak) noexcept {
 }  // namespace
 
 std::string entity_tag(const file_version& of, std::string_view suffix) {
-  std::array<char, 80> text;
-  const int size = std::snprintf(text.data(), text.size(), "\"%llx.%lx-%llx%.*s\"", static_cast<unsigned long long>(of.changed.seconds),
-                                 static_cast<unsigned long>(of.changed.nanoseconds), static_cast<unsigned long long>(of.size),
-                                 static_cast<int>(suffix.size()), suffix.data());
+  std::array<char, 96> text;
+  const int size = std::snprintf(text.data(), text.size(), "\"%llx.%lx-%llx-%llx%.*s\"", static_cast<unsigned long long>(of.changed.seconds),
+                                 static_cast<unsigned long>(of.changed.nanoseconds), static_cast<unsigned long long>(of.number),
+                                 static_cast<unsigned long long>(of.size), static_cast<int>(suffix.size()), suffix.data());
   return {text.data(), static_cast<std::size_t>(size)};
 }
 

@@ -9,16 +9,20 @@ file_version version_of(std::int64_t seconds, std::int64_t nanoseconds, std::int
   file_version made;
   made.changed = {seconds, nanoseconds};
   made.size = size;
+  made.number = 10;
   return made;
 }
 
 TEST(entity_tag, tells_each_state_of_a_file_from_the_others) {
   const std::string tag = entity_tag(version_of(784111777, 5, 12));
-  EXPECT_EQ(tag, "\"2ebc98a1.5-c\"");
+  EXPECT_EQ(tag, "\"2ebc98a1.5-a-c\"");
   for (const file_version& other : {version_of(784111778, 5, 12), version_of(784111777, 6, 12), version_of(784111777, 5, 13)}) {
     EXPECT_NE(entity_tag(other), tag);
   }
-  EXPECT_EQ(entity_tag(version_of(784111777, 5, 12), "-gz"), "\"2ebc98a1.5-c-gz\"");
+  file_version another = version_of(784111777, 5, 12);
+  another.number = 11;  // renamed over it within the same tick of the clock
+  EXPECT_NE(entity_tag(another), tag);
+  EXPECT_EQ(entity_tag(version_of(784111777, 5, 12), "-gz"), "\"2ebc98a1.5-a-c-gz\"");
 }
 
 TEST(entity_tag, goes_by_what_nobody_can_set) {

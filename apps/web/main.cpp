@@ -47,7 +47,7 @@ tartan::task<> drain(web::server& server, tartan::runtime& rt) {
   const bool is_written = co_await server.drain();
   if (!is_written) {
     std::fputs("tartan-web: the disk does not answer: what it was asked to read or write is given up\n", stderr);
-    std::_Exit(0);
+    std::_Exit(1);
   }
   rt.stop();
 }

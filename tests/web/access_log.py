@@ -142,4 +142,5 @@ def a_disk_that_hangs_does_not_keep_the_server():
         with server("--access-log", str(path), "--drain-timeout", "0", complaint=complaint) as s, s.connect() as c:
             for _ in range(100):
                 expect(c.get("/page.html", "User-Agent: " + "a" * 1000 + "\r\nReferer: " + "b" * 1000 + "\r\n")[0] == 200)
+            s.end(status=1)
         os.close(reader)

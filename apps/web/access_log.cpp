@@ -87,9 +87,9 @@ void append(std::string& lines, const log_entry& what) {
   lines.push_back('\n');
 }
 
-access_log::access_log(tartan::runtime& rt, std::string path)
-    : rt_{rt}, path_{std::move(path)}, color_{rt, "access log"}, timer_{rt, color_.value()}, file_{open_log(path_)} {
-  if (!file_.is_open()) throw std::runtime_error{"cannot write the access log '" + path_ + "': " + reason_of(errno)};
+access_log::access_log(tartan::runtime& rt, const std::string& path)
+    : rt_{rt}, color_{rt, "access log"}, timer_{rt, color_.value()}, file_{open_log(path)} {
+  if (!file_.is_open()) throw std::runtime_error{"cannot write the access log '" + path + "': " + reason_of(errno)};
   is_torn_ = ends_within_a_line(file_);
 }
 
@@ -97,9 +97,9 @@ void access_log::add(std::string lines) {
   color_.post([this, lines = std::move(lines)] { take(lines); });
 }
 
-void access_log::reopen() {
-  color_.post([this] {
-    reopens_ = true;
+void access_log::reopen(std::string path) {
+  color_.post([this, path = std::move(path)] {
+    reopens_ = path;
     begin();
   });
 }
@@ -146,24 +146,24 @@ tartan::task<> access_log::write() {
   is_timed_ = has_begun_ = false;
   if (!turn) co_return;  // the runtime ends, and nobody waits for what is lost
   const std::string lines = std::exchange(waiting_, {});
-  const bool anew = std::exchange(reopens_, false);
-  if (lines.empty() && !anew) co_return;
+  const std::string anew = std::exchange(reopens_, {});
+  if (lines.empty() && anew.empty()) co_return;
   written done;
   try {
     done = co_await tartan::blocking([&] { return write_out(lines, anew); });
   } catch (const std::exception&) {
     done.error = EAGAIN;  // no thread for it
-    reopens_ = reopens_ || anew;
+    if (reopens_.empty()) reopens_ = anew;
   }
   if (done.error != 0) lose(std::string_view{lines}.substr(done.bytes), std::strerror(done.error));
   complain(next_complaint_);
 }
 
 /// Threads: that of a blocking job.
-access_log::written access_log::write_out(const std::string& lines, bool anew) {
-  if (anew) {
-    file opened = open_log(path_);
-    if (!opened.is_open()) std::fprintf(stderr, "tartan-web: cannot open the access log '%s' anew (%s)\n", path_.c_str(), reason_of(errno).c_str());
+access_log::written access_log::write_out(const std::string& lines, const std::string& anew) {
+  if (!anew.empty()) {
+    file opened = open_log(anew);
+    if (!opened.is_open()) std::fprintf(stderr, "tartan-web: cannot open the access log '%s' anew (%s)\n", anew.c_str(), reason_of(errno).c_str());
     if (opened.is_open()) {
       file_ = std::move(opened);
       is_torn_ = ends_within_a_line(file_);

@@ -43,13 +43,13 @@ void append(std::string& lines, const log_entry& what);
 class access_log {
  public:
   /// Errors: std::runtime_error, if the file cannot be appended to, or is a pipe that nobody reads.
-  access_log(tartan::runtime& rt, std::string path);
+  access_log(tartan::runtime& rt, const std::string& path);
 
   /// Whole lines. Order: with all that this color has added before.
   void add(std::string lines);
 
-  /// Opens the file anew, after it was renamed (logrotate). If that fails, the old one is written on.
-  void reopen();
+  /// Opens the file anew, after it was renamed (logrotate); or another one, for what is added from then on. If that fails, the old one is written on.
+  void reopen(std::string path);
 
   /// Ends when all that was added before has been written, or is lost.
   [[nodiscard]] tartan::task<> flush();
@@ -67,13 +67,12 @@ class access_log {
   void take(const std::string& lines) noexcept;
   void begin() noexcept;
   [[nodiscard]] tartan::task<> write();
-  [[nodiscard]] written write_out(const std::string& lines, bool anew);
+  [[nodiscard]] written write_out(const std::string& lines, const std::string& anew);
   [[nodiscard]] written write_all(std::string_view text) noexcept;
   void lose(std::string_view lines, const char* why) noexcept;
   void complain(time not_before) noexcept;
 
   tartan::runtime& rt_;
-  const std::string path_;
   tartan::strand color_;
   tartan::timer timer_;
   tartan::semaphore turn_{1};   ///< one writes
@@ -82,7 +81,7 @@ class access_log {
   std::string waiting_;
   bool has_begun_ = false;      ///< somebody is about to write what waits
   bool is_timed_ = false;       ///< somebody will be, within a second
-  bool reopens_ = false;
+  std::string reopens_;         ///< the path; empty: it does not
   std::size_t lost_ = 0;        ///< lines that nobody was told of
   const char* why_ = "";        ///< the last of them
   time next_complaint_{};

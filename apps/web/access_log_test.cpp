@@ -85,7 +85,7 @@ TEST_F(a_log, goes_on_with_its_file_if_that_cannot_be_opened_anew) {
   std::filesystem::rename(path_, folder_ / "old");
   std::filesystem::create_directory(path_);
   testing::internal::CaptureStderr();
-  log.reopen();
+  log.reopen(path_);
   add(log, 1);
   flush(log);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("cannot open the access log '" + path_.string() + "' anew (Is a directory)"), std::string::npos);
@@ -136,7 +136,7 @@ TEST_F(a_log, is_no_pipe_that_nobody_reads) {
   std::filesystem::rename(path_, folder_ / "old");
   std::filesystem::rename(pipe, path_);
   testing::internal::CaptureStderr();
-  log.reopen();
+  log.reopen(path_);
   add(log, 1);
   flush(log);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("anew (nobody reads it)"), std::string::npos);
@@ -150,7 +150,7 @@ TEST_F(a_log, begins_a_line_in_a_file_that_ends_within_one) {
   flush(log);
   EXPECT_EQ(content(path_), "a half\nline\nline\n");
   std::ofstream{path_} << "another";
-  log.reopen();
+  log.reopen(path_);
   flush(log);
   add(log, 2);
   flush(log);

@@ -94,8 +94,13 @@ class section {
   }
 
   [[noreturn]] void complain(const toml::node& at, std::string_view key, const std::string& what) const {
-    const std::string whole = name_.empty() ? std::string{key} : name_ + "." + std::string{key};
-    throw config_error{file_ + ":" + std::to_string(at.source().begin.line) + ": " + whole + ": " + what};
+    throw config_error{place_of(at, key) + what};
+  }
+
+  /// "FILE:LINE: KEY: ", of a key that is there; else nothing.
+  [[nodiscard]] std::string place_of(std::string_view key) const {
+    const toml::node* const node = keys_.get(key);
+    return node != nullptr ? place_of(*node, key) : std::string{};
   }
 
   /// Of a key that is there.
@@ -104,6 +109,11 @@ class section {
   [[noreturn]] void lacks(std::string_view key) const { complain(keys_, key, "is missing"); }
 
  private:
+  [[nodiscard]] std::string place_of(const toml::node& at, std::string_view key) const {
+    const std::string whole = name_.empty() ? std::string{key} : name_ + "." + std::string{key};
+    return file_ + ":" + std::to_string(at.source().begin.line) + ": " + whole + ": ";
+  }
+
   [[nodiscard]] const toml::node* find(std::string_view key) {
     taken_.insert(std::string{key});
     return keys_.get(key);
@@ -150,6 +160,8 @@ host_settings read_host(section from) {
   from.flag("listings", host.with.listings);
   from.text("certificate", host.certificate);
   from.text("key", host.key);
+  host.root_at = from.place_of("root");
+  host.certificate_at = from.place_of("certificate");
   if (host.root.empty()) from.lacks("root");
   if (host.certificate.empty() && !host.key.empty()) from.lacks("certificate");
   if (host.key.empty() && !host.certificate.empty()) from.lacks("key");
@@ -182,6 +194,7 @@ settings read_config(const std::string& path) {
   from.integer("max-connections", into.max_connections, {1, 1'000'000});
   from.text("user", into.user);
   from.text("access-log", into.access_log);
+  into.access_log_at = from.place_of("access-log");
   if (const toml::table* const times = from.table("timeouts")) read_times({path, "timeouts", *times}, into.times);
   if (const toml::table* const cache = from.table("cache")) read_cache({path, "cache", *cache}, into.pages);
   std::set<std::string> names;

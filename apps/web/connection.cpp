@@ -46,20 +46,20 @@ std::string host_of(const tartan::result<tartan::address>& peer) {
 
 }  // namespace
 
-connection::connection(site& of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates)
-    : site_{of}, color_{peer.color()}, peer_{std::move(peer)},
+connection::connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates)
+    : site_{std::move(of)}, color_{peer.color()}, peer_{std::move(peer)},
       tls_{certificates != nullptr ? std::make_unique<tls_stream>(std::move(certificates), peer_) : nullptr},
-      parser_{of.settings.requests}, body_{of.settings.requests.body}, timer_{of.runtime, color_} {}
+      parser_{site_->settings.requests}, body_{site_->settings.requests.body}, timer_{site_->runtime, color_} {}
 
 tartan::task<> connection::run() {
-  now_ = site_.runtime.now();
+  now_ = site_->runtime.now();
   bool may_begin = true;
   if (tls_ != nullptr) may_begin = co_await begin_tls();
   if (!may_begin) co_return co_await linger(hurry);  // who speaks no TLS understands no answer
   for (;;) {
     const stop next = answer();
     if (next == stop::library) co_await fetch();
-    if (!log_.empty()) site_.log->add(std::exchange(log_, {}));
+    if (!log_.empty()) site_->log->add(std::exchange(log_, {}));
     if (next == stop::library && large_ == nullptr) continue;
     if (tls_ != nullptr) {
       const bool sent = co_await send_text(out_);
@@ -69,10 +69,11 @@ tartan::task<> connection::run() {
     for (std::string_view rest = out_; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {  // send_text, without a frame of its own
       enter(phase::sending);
       if (!co_await peer_.write(rest.substr(0, piece))) co_return;
-      now_ = site_.runtime.now();  // much later, if the peer is slow
+      now_ = site_->runtime.now();  // much later, if the peer is slow
     }
     out_.clear();
     if (large_ != nullptr && !co_await send_large()) co_return;
+    if (next_site_ != nullptr) site_ = std::move(next_site_);
     if (ending_ || (draining_ && next == stop::input && !parser_.has_begun())) break;
     if (next != stop::input) continue;
     wait_for_input();
@@ -82,7 +83,7 @@ tartan::task<> connection::run() {
     } else {
       got = co_await peer_.read_some(in_.room());
     }
-    now_ = site_.runtime.now();
+    now_ = site_->runtime.now();
     if (got) {
       in_.add(*got);
     } else if (tls_ != nullptr && got.error() == tartan::errc::end_of_stream) {
@@ -106,7 +107,7 @@ tartan::task<> connection::run() {
 tartan::task<bool> connection::begin_tls() {
   enter(phase::head);
   const tartan::result<> begun = co_await tls_->handshake();
-  now_ = site_.runtime.now();
+  now_ = site_->runtime.now();
   co_return begun.has_value();
 }
 
@@ -114,9 +115,14 @@ void connection::drain() noexcept {
   draining_ = true;
   if (phase_ == phase::file || phase_ == phase::sending) return;
   // Where what is canceled has just ended, the next wait of the same operation may begin: it has no longer than that, either.
-  deadline_ = std::min(deadline_, site_.runtime.now() + hurry);
+  deadline_ = std::min(deadline_, site_->runtime.now() + hurry);
   watch();
   if (phase_ == phase::idle || phase_ == phase::body) peer_.cancel();  // all that was asked is answered
+}
+
+void connection::renew(std::shared_ptr<site> with) noexcept {
+  next_site_ = std::move(with);
+  if (phase_ != phase::file && phase_ != phase::sending) site_ = std::move(next_site_);
 }
 
 /// Answers what is there, as far as that needs no waiting.
@@ -159,7 +165,7 @@ bool connection::answer_request() {
     return true;
   }
   target_ = target.found;
-  host_ = &site_.host_of(site_.has_several_hosts() ? host_name() : std::string_view{});
+  host_ = &site_->host_of(site_->has_several_hosts() ? host_name() : std::string_view{});
   as_ = coding::identity;
   gone_ = {};
   takes_siblings_ = !request_.asks_for_range;  // of parts that are sent together, each would have to say its coding
@@ -171,12 +177,12 @@ bool connection::answer_request() {
 std::string_view connection::host_name() const { return !target_.host.empty() ? target_.host : header_lines{request_.fields}.only("Host"); }
 
 /// The worker's, of the host that is asked.
-page_cache& connection::kept_pages() { return site_.stores.local().pages[host_->index]; }
+page_cache& connection::kept_pages() { return site_->stores.local().pages[host_->index]; }
 
 /// What the worker has under a key; null if that is too old.
 const page* connection::current(std::string_view key) {
   const page_cache::entry* const known = kept_pages().find(key);
-  return known == nullptr || now_ - known->checked >= site_.settings.pages.recheck ? nullptr : known->content.get();
+  return known == nullptr || now_ - known->checked >= site_->settings.pages.recheck ? nullptr : known->content.get();
 }
 
 /// With the file, or with a sibling that the client likes better. Gives false if the library has to be asked for that.
@@ -197,7 +203,7 @@ bool connection::answer_best(const page& what, const std::shared_ptr<const file>
 
 response_form connection::form() {
   if (draining_) request_.keep_alive = false;
-  return {site_.stores.local().date.text(), request_.keep_alive, request_.http_1_0, request_.method != method::head};
+  return {site_->stores.local().date.text(), request_.keep_alive, request_.http_1_0, request_.method != method::head};
 }
 
 /// `large`: whose body is sent from the disk.
@@ -243,7 +249,7 @@ void connection::answer_status(status s) {
 }
 
 void connection::end_request(status answered) {
-  if (site_.log != nullptr) log(answered);
+  if (site_->log != nullptr) log(answered);
   if (!request_.keep_alive) ending_ = true;
   body_.begin(request_);
   in_.drop(request_.head_size);
@@ -256,7 +262,7 @@ void connection::refuse(status why) {
   if (parser_.asks_for_head(in_.text())) request_.method = method::head;
   response_at_ = out_.size();
   append_status(out_, why, form());
-  if (site_.log != nullptr) log(why);
+  if (site_->log != nullptr) log(why);
   ending_ = true;
 }
 
@@ -272,7 +278,7 @@ void connection::log(status answered) {
     for (const byte_range& each : large_parts_) bytes += each.size;
   }
   const header_lines fields{request_.fields};
-  append(log_, {client_, site_.stores.local().date.local(), line.substr(0, line.find_first_of("\r\n")), static_cast<unsigned>(answered), bytes,
+  append(log_, {client_, site_->stores.local().date.local(), line.substr(0, line.find_first_of("\r\n")), static_cast<unsigned>(answered), bytes,
                 fields.only("Referer"), fields.only("User-Agent")});
 }
 
@@ -281,7 +287,7 @@ tartan::task<> connection::fetch() {
   for (bool is_answered = false; !is_answered;) {
     enter(phase::file);
     const finding found = co_await host_->pages.ask(as_ == coding::identity ? target_.path : sibling_key_, now_);
-    now_ = site_.runtime.now();
+    now_ = site_->runtime.now();
     is_answered = answer_finding(found);
   }
 }
@@ -324,7 +330,7 @@ tartan::task<bool> connection::send_large() {
         went = co_await send_part(*sent, next);
       }
       if (!went) co_return false;
-      now_ = site_.runtime.now();
+      now_ = site_->runtime.now();
       rest = {rest.first + next.size, rest.size - next.size};
     }
   }
@@ -343,7 +349,7 @@ tartan::task<bool> connection::send_sealed(const file& from, byte_range part) {
     enter(phase::file);
     const bool is_whole = co_await tartan::blocking([&] { return read_all(from, text, part.first + done); });
     if (!is_whole) co_return false;
-    now_ = site_.runtime.now();
+    now_ = site_->runtime.now();
     enter(phase::sending);
     const tartan::result<> sent = co_await tls_->write(text);
     if (!sent) co_return false;
@@ -365,7 +371,7 @@ tartan::task<bool> connection::send_text(std::string_view text) {
       went = sent.has_value();
     }
     if (!went) co_return false;
-    now_ = site_.runtime.now();
+    now_ = site_->runtime.now();
   }
   co_return true;
 }
@@ -376,7 +382,7 @@ tartan::task<> connection::linger(std::chrono::seconds most) {
   if (!peer_.shutdown_send()) co_return;
   in_ = {};  // what is read from now on is never added to it
   leave_buffer();
-  for (const time end = now_ + most; now_ < end; now_ = site_.runtime.now()) {
+  for (const time end = now_ + most; now_ < end; now_ = site_->runtime.now()) {
     enter(phase::lingering);
     deadline_ = std::min(deadline_, end);
     watch();
@@ -387,7 +393,7 @@ tartan::task<> connection::linger(std::chrono::seconds most) {
 
 /// The worker's, if that is larger.
 void connection::take_buffer() {
-  std::string& kept = site_.stores.local().output;
+  std::string& kept = site_->stores.local().output;
   if (kept.capacity() > out_.capacity()) out_.swap(kept);
 }
 
@@ -398,7 +404,7 @@ void connection::leave_buffer() {
   std::string left;
   left.swap(out_);
   left.clear();
-  std::string& kept = site_.stores.local().output;
+  std::string& kept = site_->stores.local().output;
   if (left.capacity() > kept.capacity() && left.capacity() <= most_kept) kept.swap(left);
 }
 
@@ -413,7 +419,7 @@ void connection::wait_for_input() {
 }
 
 void connection::enter(phase next) {
-  const time_limits& limits = site_.settings.times;
+  const time_limits& limits = site_->settings.times;
   phase_ = next;
   timed_out_ = false;
   const auto limit = [&]() -> std::chrono::milliseconds {
@@ -440,7 +446,7 @@ void connection::watch() {
 
 void connection::look_at_clock() {
   timer_at_ = time::max();
-  now_ = site_.runtime.now();
+  now_ = site_->runtime.now();
   if (now_ < deadline_) return watch();
   switch (phase_) {
     case phase::idle:

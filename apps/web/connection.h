@@ -32,7 +32,7 @@ namespace web {
 class connection {
  public:
   /// `certificates`: speaks TLS; null: does not.
-  connection(site& of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates);
+  connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates);
 
   /// Threads: any.
   [[nodiscard]] tartan::color color() const noexcept { return color_; }
@@ -42,6 +42,12 @@ class connection {
 
   /// Ends when what has been begun is answered; at once if nothing has.
   void drain() noexcept;
+
+  /// Answers by these settings whatever has not been read yet; at once if nothing is being answered.
+  void renew(std::shared_ptr<site> with) noexcept;
+
+  /// Nothing more is read or written; the descriptor is free.
+  void close() noexcept { peer_.close(); }
 
  private:
   using time = std::chrono::steady_clock::time_point;
@@ -81,7 +87,8 @@ class connection {
   void watch();
   void look_at_clock();
 
-  site& site_;
+  std::shared_ptr<site> site_;
+  std::shared_ptr<site> next_site_;  ///< null: it is the same one
   tartan::color color_;
   tartan::tcp::stream peer_;
   const std::unique_ptr<tls_stream> tls_;  ///< over peer_; null: what is sent is not sealed

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -52,20 +53,13 @@ tartan::task<> drain(web::server& server, tartan::runtime& rt) {
   rt.stop();
 }
 
-/// On its own: a disk that hangs must not keep the next signal waiting.
-tartan::task<> reload(web::server& server) {
-  web::notify_manager("RELOADING=1");
-  co_await server.reload();
-  web::notify_manager("READY=1");
-}
-
 /// The first SIGINT or SIGTERM lets requests in progress end, the second one nothing. runtime::stop_on would be too much: it cancels what waits,
 /// responses that are being written among it.
-tartan::task<> end_on(tartan::signal_set& signals, web::server& server, tartan::runtime& rt) {
+tartan::task<> end_on(tartan::signal_set& signals, web::server& server, tartan::runtime& rt, std::function<web::settings()> read) {
   bool is_ending = false;
   while (const tartan::result<int> number = co_await signals.next()) {
     if (*number == SIGHUP) {
-      tartan::spawn(reload(server));
+      tartan::spawn(server.reload(read));  // on its own: a disk that hangs must not keep the next signal waiting
     } else if (std::exchange(is_ending, true)) {
       std::_Exit(128 + *number);
     } else {
@@ -88,8 +82,7 @@ std::string places_of(const web::server& server) {
   return all;
 }
 
-int serve(web::settings with) {
-  with.max_connections = most_connections(with.max_connections);
+int serve(web::settings with, std::function<web::settings()> read) {
   with.sockets = web::passed_sockets();
   tartan::options options;
   options.workers = with.workers;
@@ -103,7 +96,7 @@ int serve(web::settings with) {
   if (!with.user.empty()) web::become(with.user);
   web::notify_manager("READY=1");
   rt.spawn(server.run());
-  rt.spawn(end_on(signals, server, rt));
+  rt.spawn(end_on(signals, server, rt, std::move(read)));
   return rt.run();
 }
 
@@ -113,8 +106,14 @@ int main(int argc, char** argv) {
   fill_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // a reader of the access log, or of what is said, may end at any time
   try {
-    const web::command_line command = web::read_command_line(argc, argv);
-    return command.serve ? serve(command.what) : command.exit_status;
+    web::command_line command = web::read_command_line(argc, argv);
+    if (!command.serve) return command.exit_status;
+    command.what.max_connections = most_connections(command.what.max_connections);
+    return serve(command.what, [argc, argv] {
+      web::settings with = web::read_again(argc, argv);
+      with.max_connections = most_connections(with.max_connections);
+      return with;
+    });
   } catch (const std::exception& e) {
     std::fprintf(stderr, "tartan-web: %s\n", web::one_line(e.what()).c_str());
     return 2;

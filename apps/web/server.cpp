@@ -30,12 +30,37 @@ bool needs_certificates(const settings& with) noexcept {
                               : std::any_of(with.sockets.begin(), with.sockets.end(), [](const passed_socket& each) { return each.name == "https"; });
 }
 
+/// Takes what needs a new start from what there is; gives the names of what would have changed.
+std::string keep_fixed(settings& with, const settings& now) {
+  std::string kept;
+  const auto keep = [&kept](const char* name, auto& wanted, const auto& has) {
+    if (wanted != has) kept.append(kept.empty() ? "" : ", ").append(name);
+    wanted = has;
+  };
+  with.sockets = now.sockets;
+  if (now.sockets.empty()) keep("listen", with.listen, now.listen);
+  if (now.sockets.empty()) keep("listen-tls", with.listen_tls, now.listen_tls);
+  keep("workers", with.workers, now.workers);
+  keep("user", with.user, now.user);
+  return kept;
+}
+
+/// Null if none is wanted. Blocks.
+std::unique_ptr<access_log> log_of(tartan::runtime& rt, const settings& with) {
+  if (with.access_log.empty()) return nullptr;
+  try {
+    return std::make_unique<access_log>(rt, with.access_log);
+  } catch (const std::runtime_error& wrong) {
+    throw std::runtime_error{with.access_log_at + wrong.what()};
+  }
+}
+
 /// Null if none are needed. Blocks.
 std::shared_ptr<const tls_certificates> certificates_of(const settings& with) {
   if (!needs_certificates(with)) return nullptr;
   std::vector<tls_files> files;
   for (const host_settings& each : with.hosts) {
-    if (!each.certificate.empty()) files.push_back({each.names, each.certificate, each.key});
+    if (!each.certificate.empty()) files.push_back({each.names, each.certificate, each.key, each.certificate_at});
   }
   if (with.hosts.front().certificate.empty()) throw std::invalid_argument{"TLS needs a certificate for the first host"};
   return std::make_shared<const tls_certificates>(files);
@@ -58,21 +83,22 @@ tartan::task<bool> ends_within(tartan::task<> what, std::chrono::milliseconds li
 }  // namespace
 
 server::server(tartan::runtime& rt, const settings& with)
-    : site_{rt, with}, certificates_{certificates_of(with)}, seats_{with.max_connections}, connections_{rt} {
+    : log_{log_of(rt, with)},
+      site_{std::make_shared<site>(rt, with, log_.get())}, certificates_{certificates_of(with)}, connections_{rt} {
   open_doors();
 }
 
 void server::open_doors() {
-  tartan::runtime& rt = site_.runtime;
-  for (const passed_socket& each : site_.settings.sockets) {
+  tartan::runtime& rt = site_->runtime;
+  for (const passed_socket& each : site_->settings.sockets) {
     tartan::result<tartan::tcp::listener> taken = tartan::tcp::listener::from_fd(rt, each.descriptor, tartan::color{});
     if (!taken) throw std::system_error{taken.error(), "cannot listen at the socket that was passed as descriptor " + std::to_string(each.descriptor)};
     static_cast<void>(taken->set_option(IPPROTO_TCP, TCP_NODELAY, 1));  // inherited by what is accepted; a Unix socket has no such thing
     doors_.push_back({std::move(*taken), each.name == "https"});
   }
   if (!doors_.empty()) return;
-  for (const std::string& each : site_.settings.listen) doors_.push_back({tartan::tcp::listen(rt, each), false});
-  for (const std::string& each : site_.settings.listen_tls) doors_.push_back({tartan::tcp::listen(rt, each), true});
+  for (const std::string& each : site_->settings.listen) doors_.push_back({tartan::tcp::listen(rt, each), false});
+  for (const std::string& each : site_->settings.listen_tls) doors_.push_back({tartan::tcp::listen(rt, each), true});
 }
 
 std::vector<server::place> server::places() const {
@@ -92,24 +118,31 @@ tartan::task<> server::accept_from(door& at) {
     tartan::result<tartan::tcp::stream> peer = co_await at.at.accept();
     if (draining_) co_return;
     if (!peer) throw std::system_error{peer.error(), "cannot accept connections"};
-    // Only now: a door at which nobody knocks would keep a seat from the others.
-    tartan::result<tartan::semaphore::permit> seat = co_await seats_.acquire();
-    if (draining_ || !seat) co_return;
+    // Only now: a door at which nobody knocks would keep the room from the others.
+    tartan::result<tartan::semaphore::permit> room = co_await room_.acquire();
+    if (draining_ || !room) co_return;
     try {
-      admit(std::move(*peer), at.is_secure, std::move(*seat));
+      admit(std::move(*peer), at.is_secure);
     } catch (const std::bad_alloc&) {  // there will be memory again when others have gone
       complain(std::current_exception());
     }
+    if (open_.size() >= site_->settings.max_connections) full_ = std::move(*room);
   }
 }
 
-void server::admit(tartan::tcp::stream peer, bool is_secure, tartan::semaphore::permit seat) {
+/// After fewer are open, or others may be.
+void server::limit_connections() {
+  if (open_.size() < site_->settings.max_connections) return full_.release();
+  if (tartan::result<tartan::semaphore::permit> room = room_.try_acquire()) full_ = std::move(*room);
+}
+
+void server::admit(tartan::tcp::stream peer, bool is_secure) {
   auto client = std::make_unique<connection>(site_, std::move(peer), is_secure ? certificates_ : nullptr);
   connection* const known = client.get();
   const tartan::color own = client->color();
   open_.insert(known);
   try {
-    connections_.spawn_in(own, &server::serve, this, std::move(client), std::move(seat));
+    connections_.spawn_in(own, &server::serve, this, std::move(client));
   } catch (...) {
     open_.erase(known);
     throw;
@@ -117,7 +150,7 @@ void server::admit(tartan::tcp::stream peer, bool is_secure, tartan::semaphore::
 }
 
 /// Color: the connection's.
-tartan::task<> server::serve(std::unique_ptr<connection> client, tartan::semaphore::permit /*seat*/) {
+tartan::task<> server::serve(std::unique_ptr<connection> client) {
   const tartan::color own = client->color();
   std::exception_ptr wrong;
   try {
@@ -125,10 +158,12 @@ tartan::task<> server::serve(std::unique_ptr<connection> client, tartan::semapho
   } catch (const std::exception&) {  // no memory, no thread for the disk: this connection's misfortune
     wrong = std::current_exception();
   }
+  client->close();  // before another gets its place, and a descriptor
   // What drain has posted to this color runs before the way back from there: it never meets a connection that is gone. Neither way
   // needs memory.
   co_await tartan::on(tartan::color{});
   open_.erase(client.get());
+  limit_connections();
   if (wrong) complain(wrong);
   co_await tartan::on(own);
 }
@@ -136,7 +171,7 @@ tartan::task<> server::serve(std::unique_ptr<connection> client, tartan::semapho
 /// Once a second: what is missing is missing for all.
 void server::complain(const std::exception_ptr& why) noexcept {
   ++untold_;
-  const auto now = site_.runtime.now();
+  const auto now = site_->runtime.now();
   if (now < next_complaint_) return;
   try {
     std::rethrow_exception(why);
@@ -147,26 +182,63 @@ void server::complain(const std::exception_ptr& why) noexcept {
   next_complaint_ = now + std::chrono::seconds{1};
 }
 
-tartan::task<> server::reload() {
-  const tartan::result<tartan::semaphore::permit> turn = co_await reloads_.acquire();
-  if (!turn) co_return;
-  try {
-    certificates_ = co_await tartan::blocking([this] { return certificates_of(site_.settings); });
-  } catch (const std::exception& wrong) {
-    std::fprintf(stderr, "tartan-web: the certificates are the old ones: %s\n", one_line(wrong.what()).c_str());
+/// What takes the place of what there is.
+struct server::renewal {
+  std::string kept;                 ///< names of what would have to change and cannot
+  std::unique_ptr<access_log> log;  ///< null: it is the same one, or none is wanted
+  std::shared_ptr<site> next;
+  std::shared_ptr<const tls_certificates> certificates;
+};
+
+/// Threads: that of a blocking job. Meanwhile nobody changes what is read here: there is one reload at a time.
+server::renewal server::prepare(settings with) const {
+  const settings& now = site_->settings;
+  renewal made;
+  made.kept = keep_fixed(with, now);
+  made.certificates = certificates_of(with);
+  if (with.access_log != now.access_log) made.log = log_of(site_->runtime, with);  // only to see that it can be, if there is one
+  access_log* const log = log_ != nullptr ? log_.get() : made.log.get();
+  made.next = std::make_shared<site>(site_->runtime, with, with.access_log.empty() ? nullptr : log);
+  return made;
+}
+
+void server::take(renewal made) {
+  site_ = std::move(made.next);
+  certificates_ = std::move(made.certificates);
+  if (log_ == nullptr) {
+    log_ = std::move(made.log);
+  } else if (made.log != nullptr) {
+    log_->reopen(site_->settings.access_log);  // not the new one: connections have this one
   }
-  if (site_.log == nullptr) co_return;
-  site_.log->reopen();
-  co_await site_.log->flush();  // now the old file is nobody's
+  limit_connections();
+  for (connection* const client : open_) {
+    tartan::post(client->color(), [client, with = site_] { client->renew(with); });
+  }
+  if (!made.kept.empty()) std::fprintf(stderr, "tartan-web: not changed before the next start: %s\n", made.kept.c_str());
+}
+
+tartan::task<> server::reload(std::function<settings()> read) {
+  const tartan::result<tartan::semaphore::permit> turn = co_await reloads_.acquire();
+  if (!turn || draining_) co_return;
+  notify_manager("RELOADING=1");
+  if (site_->log != nullptr) log_->reopen(site_->settings.access_log);
+  try {
+    renewal made = co_await tartan::blocking([&] { return prepare(read()); });
+    if (!draining_) take(std::move(made));
+  } catch (const std::exception& wrong) {
+    std::fprintf(stderr, "tartan-web: all is as it was: %s\n", one_line(wrong.what()).c_str());
+  }
+  if (log_ != nullptr) co_await log_->flush();  // now the old file is nobody's
+  if (!draining_) notify_manager("READY=1");
 }
 
 /// Those that are left when the time is up are canceled by the end of the join.
 tartan::task<> server::end_connections() {
-  static_cast<void>(co_await tartan::with_timeout(site_.settings.times.drain, connections_.join()));
+  static_cast<void>(co_await tartan::with_timeout(site_->settings.times.drain, connections_.join()));
 }
 
 tartan::task<> server::write_log() {
-  if (site_.log != nullptr) co_await site_.log->flush();
+  if (log_ != nullptr) co_await log_->flush();
 }
 
 tartan::task<bool> server::drain() {
@@ -176,7 +248,7 @@ tartan::task<bool> server::drain() {
     tartan::post(client->color(), [client] { client->drain(); });
   }
   // A read or write that the disk does not end cannot be called off: nobody waits for the one who waits for it.
-  const bool all_ended = co_await ends_within(end_connections(), site_.settings.times.drain + for_the_disk);
+  const bool all_ended = co_await ends_within(end_connections(), site_->settings.times.drain + for_the_disk);
   const bool is_written = co_await ends_within(write_log(), for_the_disk);
   co_return all_ended && is_written;
 }

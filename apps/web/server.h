@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <unordered_set>
 #include <vector>
@@ -41,8 +42,12 @@ class server {
   /// no memory left, it ends the program.
   tartan::task<> run();
 
-  /// Opens the access log anew, and reads the certificates: for connections that come from then on. Those that cannot be read leave the old ones in use.
-  [[nodiscard]] tartan::task<> reload();
+  /// Opens the access log anew, and serves by what `read` gives: requests whose head has not been read yet, and certificates for connections that come
+  /// from then on. What needs a new start, as where it listens, stays as it is, with a line on stderr. If anything of it cannot be used, or `read`
+  /// throws, all stays as it was, with a line that says why. A second one waits for the first; while the server drains, nothing is done.
+  ///
+  /// `read` is called on a thread that may block.
+  [[nodiscard]] tartan::task<> reload(std::function<settings()> read);
 
   /// Accepts no more, closes idle connections, lets requests in progress end, for as long as the settings say; then ends them too. Gives false if
   /// the disk hangs: what it has begun cannot be called off, and is not waited for longer than 5 s; nor is, then, the access log, so that all
@@ -54,18 +59,24 @@ class server {
     tartan::tcp::listener at;
     bool is_secure = false;  ///< speaks TLS
   };
+  struct renewal;
   void open_doors();
   tartan::task<> end_connections();
   tartan::task<> write_log();
   tartan::task<> accept_from(door& at);
-  void admit(tartan::tcp::stream peer, bool is_secure, tartan::semaphore::permit seat);
-  tartan::task<> serve(std::unique_ptr<connection> client, tartan::semaphore::permit seat);
+  void admit(tartan::tcp::stream peer, bool is_secure);
+  tartan::task<> serve(std::unique_ptr<connection> client);
   void complain(const std::exception_ptr& why) noexcept;
+  [[nodiscard]] renewal prepare(settings with) const;
+  void take(renewal made);
+  void limit_connections();
 
-  site site_;
+  std::unique_ptr<access_log> log_;  ///< null: none was ever wanted
+  std::shared_ptr<site> site_;       ///< for connections that come; each has its own
   std::vector<door> doors_;
   std::shared_ptr<const tls_certificates> certificates_;  ///< null: none are needed
-  tartan::semaphore seats_;  ///< for connections; each door may have accepted one more, which waits for its seat
+  tartan::semaphore room_{1};  ///< for one connection more; each door may have accepted one, which waits for it
+  tartan::semaphore::permit full_;  ///< room_'s, while there are as many as there may be
   std::unordered_set<connection*> open_;  ///< those that drain has to tell
   tartan::task_group connections_;
   tartan::semaphore reloads_{1};

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -311,6 +312,100 @@ TEST_P(a_server, gives_up_whom_it_has_no_memory_for_and_goes_on) {
     auto next = co_await tartan::tcp::connect(at);
     co_await send(*next, get("/page", "Connection: close\r\n"));
     EXPECT_TRUE((co_await rest_of(*next)).text.ends_with("a page"));
+  });
+}
+
+/// As the program does at SIGHUP; ends when all connections have been told.
+tartan::task<> reload(server& s, const settings& with) {
+  std::function<settings()> read = [&with] { return with; };  // gcc 12 destroys a temporary in a co_await twice
+  auto running = tartan::spawn(s.reload(std::move(read)));
+  co_await running.join();
+}
+
+TEST_P(a_server, takes_new_settings_between_two_answers) {
+  const tartan::test::temporary_folder other;
+  std::ofstream{other / "page"} << "another";
+  settings next = with_;
+  next.hosts[0].root = other.path();
+  next.times.write = 100ms;
+  with_.pages.recheck = 1h;
+  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+    auto idle = co_await tartan::tcp::connect(*c.peer_address());
+    std::string came;
+    co_await send(*idle, get("/page"));
+    co_await hear(*idle, came, "a page");
+    co_await send(c, get("/large"));
+    std::string answer = co_await head_from(c);
+    co_await reload(s, next);
+    co_await pass(1s);
+    co_await send(*idle, get("/page", "Connection: close\r\n"));
+    EXPECT_TRUE((co_await rest_of(*idle)).text.ends_with("another"));
+    co_await send(c, get("/page", "Connection: close\r\n"));
+    const std::string text = answer + (co_await rest_of(c)).text;
+    EXPECT_EQ(std::count(text.begin(), text.end(), 'x'), static_cast<std::ptrdiff_t>(large)) << "as it was when it was asked for";
+    EXPECT_TRUE(text.ends_with("another"));
+  });
+}
+
+TEST_P(a_server, stays_as_it_is_if_new_settings_cannot_be_had) {
+  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+    settings next = with_;
+    next.hosts[0].root = folder_ / "nothing";
+    next.hosts[0].root_at = "file:3: host.root: ";
+    testing::internal::CaptureStderr();
+    co_await reload(s, next);
+    EXPECT_TRUE(testing::internal::GetCapturedStderr().starts_with("tartan-web: all is as it was: file:3: host.root: cannot read the folder '"));
+    co_await send(c, get("/page", "Connection: close\r\n"));
+    EXPECT_TRUE((co_await rest_of(c)).text.ends_with("a page"));
+  });
+}
+
+TEST_P(a_server, tells_what_needs_a_new_start) {
+  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+    settings next = with_;
+    next.listen = {"127.0.0.1:1"};
+    next.workers = 7;
+    next.hosts[0].with.listings = true;
+    testing::internal::CaptureStderr();
+    co_await reload(s, next);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "tartan-web: not changed before the next start: listen, workers\n");
+    co_await send(c, get("/", "Connection: close\r\n"));
+    EXPECT_TRUE((co_await rest_of(c)).text.starts_with("HTTP/1.1 200 "));
+  });
+}
+
+TEST_P(a_server, has_as_many_connections_as_it_is_told) {
+  with_.max_connections = 1;
+  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+    const auto ask = [](tartan::tcp::stream& one) -> tartan::task<> {
+      std::string came;
+      co_await hear(one, came, "a page");
+    };
+    const auto at = *c.peer_address();
+    co_await send(c, get("/page"));
+    co_await ask(c);
+    auto second = co_await tartan::tcp::connect(at);
+    co_await send(*second, get("/page"));
+    settings next = with_;
+    next.max_connections = 2;
+    co_await reload(s, next);
+    co_await ask(*second);
+    next.max_connections = 1;
+    co_await reload(s, next);
+    auto third = co_await tartan::tcp::connect(at);
+    co_await send(*third, get("/page"));
+    second->close();
+    co_await pass(1s);  // c is still there
+    co_await send(c, get("/page"));
+    co_await ask(c);
+    std::array<std::byte, 1> first;
+    const auto too_early = co_await tartan::with_timeout(1s, third->read_exactly(first));
+    EXPECT_FALSE(too_early);
+    c.close();
+    auto fourth = co_await tartan::tcp::connect(at);  // in the line behind the third, which goes
+    third->close();
+    co_await send(*fourth, get("/page"));
+    co_await ask(*fourth);
   });
 }
 

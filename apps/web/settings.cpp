@@ -117,6 +117,17 @@ std::string parse_options(int argc, const char* const* argv, settings& into) {
 
 }  // namespace
 
+settings read_again(int argc, const char* const* argv) {
+  settings found;
+  const std::string config = parse_options(argc, argv, found);
+  if (config.empty()) return found;
+  found = read_config(config);
+  const std::string log = found.access_log;
+  static_cast<void>(parse_options(argc, argv, found));  // options go before the file
+  if (found.access_log != log) found.access_log_at.clear();
+  return found;
+}
+
 command_line read_command_line(int argc, const char* const* argv) {
   command_line result;
   const auto refuse = [&result](const char* why) {
@@ -125,10 +136,7 @@ command_line read_command_line(int argc, const char* const* argv) {
     result.exit_status = 2;
   };
   try {
-    const std::string config = parse_options(argc, argv, result.what);
-    if (config.empty()) return result;
-    result.what = read_config(config);
-    static_cast<void>(parse_options(argc, argv, result.what));
+    result.what = read_again(argc, argv);
   } catch (const CLI::CallForHelp&) {
     result.serve = false;
   } catch (const CLI::ParseError& wrong) {

@@ -27,6 +27,8 @@ struct host_settings {
   root_options with;
   std::string certificate;         ///< in PEM, for TLS, with those that vouch for it behind it; empty: the first host's
   std::string key;                 ///< in PEM
+  std::string root_at;             ///< "FILE:LINE: KEY: ", for what is found wrong with it later; empty: it is an option's
+  std::string certificate_at;      ///< likewise
 };
 
 struct settings {
@@ -36,6 +38,7 @@ struct settings {
   std::vector<passed_socket> sockets;  ///< that listen already, instead of `listen` and `listen_tls`
   std::string user;        ///< whose rights to take when all is open; empty: none
   std::string access_log;  ///< a file; empty: none
+  std::string access_log_at;  ///< as a host's root_at
   unsigned workers = 0;  ///< 0: one for each CPU
   std::size_t max_connections = 10'000;
   time_limits times;
@@ -52,5 +55,10 @@ struct command_line {
 
 /// Prints the help, or one line that says what is wrong.
 [[nodiscard]] command_line read_command_line(int argc, const char* const* argv);
+
+/// The same settings again, from the file as it is now, if the command line names one. Blocks as long as the disk takes.
+///
+/// Errors: std::exception, with what is wrong.
+[[nodiscard]] settings read_again(int argc, const char* const* argv);
 
 }  // namespace web

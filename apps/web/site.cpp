@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
+#include <system_error>
 
 #include "host_name.h"
 
@@ -19,11 +21,14 @@ library_settings share_of(library_settings all, std::size_t hosts) noexcept {
 
 }  // namespace
 
-site::site(tartan::runtime& rt, const web::settings& with)
-    : runtime{rt}, settings{with}, log{with.access_log.empty() ? nullptr : std::make_unique<access_log>(rt, with.access_log)},
-      stores{rt, share_of(with.pages.cache, rt.workers() * with.hosts.size()), with.hosts.size()} {
+site::site(tartan::runtime& rt, const web::settings& with, access_log* to)
+    : runtime{rt}, settings{with}, log{to}, stores{rt, share_of(with.pages.cache, rt.workers() * with.hosts.size()), with.hosts.size()} {
   for (const host_settings& each : with.hosts) {
-    hosts_.push_back(std::make_unique<host>(rt, each, share_of(with.pages, with.hosts.size()), hosts_.size()));
+    try {
+      hosts_.push_back(std::make_unique<host>(rt, each, share_of(with.pages, with.hosts.size()), hosts_.size()));
+    } catch (const std::system_error& wrong) {
+      throw std::runtime_error{each.root_at + wrong.what()};
+    }
     for (const std::string& name : each.names) by_name_.emplace(name, hosts_.back().get());
   }
 }

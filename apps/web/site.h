@@ -29,10 +29,15 @@ struct worker_store {
 };
 
 /// Settings and folders never change, the libraries' shelves and the log have colors, the rest is per worker: nothing needs a lock.
+///
+/// A reload makes a new one, with caches of its own. The old one goes with the last connection that needs it, in whichever color that is: made and
+/// destroyed where nobody else has it, it may be either on any thread.
 class site {
  public:
-  /// Errors: as document_root's and access_log's.
-  site(tartan::runtime& rt, const web::settings& with);
+  /// `log`: null if none is wanted; must outlive it. Blocks as long as the disk takes.
+  ///
+  /// Errors: std::runtime_error, as document_root's, with the place in the file.
+  site(tartan::runtime& rt, const web::settings& with, access_log* log);
 
   /// `name`: as a Host header has it, with or without a port; of one that no host has, the first.
   ///
@@ -42,7 +47,7 @@ class site {
 
   tartan::runtime& runtime;
   const web::settings settings;
-  const std::unique_ptr<access_log> log;  ///< null: none is wanted
+  access_log* const log;  ///< null: none is wanted
   tartan::per_worker<worker_store> stores;
 
  private:

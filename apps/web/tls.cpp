@@ -69,7 +69,11 @@ tls_certificates::tls_certificates(const std::vector<tls_files>& files) {
     all_.emplace_back(SSL_CTX_new(TLS_server_method()));
     SSL_CTX* const made = all_.back().get();
     if (made == nullptr) throw std::bad_alloc{};
-    set_up(made, each);
+    try {
+      set_up(made, each);
+    } catch (const std::runtime_error& wrong) {
+      throw std::runtime_error{each.said_at + wrong.what()};
+    }
     SSL_CTX_set_tlsext_servername_callback(made, &choose_host);
     SSL_CTX_set_tlsext_servername_arg(made, this);
     for (const std::string& name : each.names) by_name_.emplace(name, made);

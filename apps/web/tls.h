@@ -25,6 +25,7 @@ struct tls_files {
   std::vector<std::string> names;  ///< of the host, in small letters
   std::string certificate;         ///< with those that vouch for it behind it
   std::string key;
+  std::string said_at;             ///< in front of what is wrong with them
 };
 
 /// The certificates of all hosts. Never changes: after a reload, new connections get new ones.

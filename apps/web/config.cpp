@@ -1,8 +1,11 @@
 #include "config.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -11,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "field.h"
 #include "host_name.h"
 
 namespace web {
@@ -74,8 +78,23 @@ class section {
   /// Null: there is none.
   [[nodiscard]] const toml::table* table(std::string_view key) {
     const toml::node* const node = find(key);
-    if (node != nullptr && !node->is_table()) complain(*node, key, "is no table; write [" + std::string{key} + "]");
+    if (node != nullptr && !node->is_table()) complain(*node, key, "is no table; write [" + name_of(key) + "]");
     return node != nullptr ? node->as_table() : nullptr;
+  }
+
+  /// A table within this one; nothing if there is none.
+  [[nodiscard]] std::optional<section> inner(std::string_view key) {
+    const toml::table* const found = table(key);
+    return found != nullptr ? std::optional{section{file_, name_of(key), *found}} : std::nullopt;
+  }
+
+  /// Calls `take(key, text)` for each key.
+  template <class F>
+  void each_text(F take) {
+    for (const auto& [key, node] : keys_) {
+      taken_.insert(std::string{key.str()});
+      take(key.str(), text_of(node, key.str()));
+    }
   }
 
   [[nodiscard]] std::vector<const toml::table*> tables(std::string_view key) {
@@ -110,9 +129,10 @@ class section {
 
  private:
   [[nodiscard]] std::string place_of(const toml::node& at, std::string_view key) const {
-    const std::string whole = name_.empty() ? std::string{key} : name_ + "." + std::string{key};
-    return file_ + ":" + std::to_string(at.source().begin.line) + ": " + whole + ": ";
+    return file_ + ":" + std::to_string(at.source().begin.line) + ": " + name_of(key) + ": ";
   }
+
+  [[nodiscard]] std::string name_of(std::string_view key) const { return name_.empty() ? std::string{key} : name_ + "." + std::string{key}; }
 
   [[nodiscard]] const toml::node* find(std::string_view key) {
     taken_.insert(std::string{key});
@@ -146,6 +166,38 @@ void read_cache(section from, library_settings& into) {
   from.end();
 }
 
+bool is_token(std::string_view text) noexcept { return !text.empty() && token_bytes.span(text) == text.size(); }
+
+/// "type/subtype", with or without parameters.
+bool is_media_type(std::string_view text) noexcept {
+  const std::string_view name = trimmed(text.substr(0, text.find(';')));
+  const std::size_t slash = std::min(name.find('/'), name.size());
+  const bool is_visible = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
+  return is_visible && slash != name.size() && is_token(name.substr(0, slash)) && is_token(name.substr(slash + 1));
+}
+
+/// Text without a character set would be taken for one of the last century's.
+void read_types(section from, type_map& into) {
+  from.each_text([&](std::string_view key, const std::string& type) {
+    if (!is_token(key) || key.find('.') != std::string_view::npos) from.complain(key, "is no extension, as \"wasm\"");
+    if (!is_media_type(type)) from.complain(key, "'" + type + "' is no type, as \"application/wasm\"");
+    const bool needs_charset = type.starts_with("text/") && type.find("charset=") == std::string::npos;
+    into[std::string{lower_name{key}.text()}] = needs_charset ? type + "; charset=utf-8" : type;
+  });
+}
+
+/// Of those that a host can have: where a file was looked for.
+void read_error_pages(section from, std::map<status, std::string>& into) {
+  constexpr status possible[] = {status::forbidden, status::not_found, status::internal_error, status::unavailable};
+  from.each_text([&](std::string_view key, const std::string& path) {
+    const auto is_meant = [&](status s) { return text_of(s).substr(0, text_of(s).find(' ')) == key; };
+    const auto* const found = std::find_if(std::begin(possible), std::end(possible), is_meant);
+    if (found == std::end(possible)) from.complain(key, "is none of 403, 404, 500 and 503");
+    if (!path.starts_with('/') || path.find('\0') != std::string::npos) from.complain(key, "'" + path + "' is no path, as \"/404.html\"");
+    into[*found] = path;
+  });
+}
+
 host_settings read_host(section from) {
   host_settings host;
   from.texts("names", host.names);
@@ -158,6 +210,7 @@ host_settings read_host(section from) {
   from.text("root", host.root);
   from.flag("precompressed", host.with.precompressed);
   from.flag("listings", host.with.listings);
+  if (const auto pages = from.inner("error-pages")) read_error_pages(*pages, host.error_pages);
   from.text("certificate", host.certificate);
   from.text("key", host.key);
   host.root_at = from.place_of("root");
@@ -197,10 +250,13 @@ settings read_config(const std::string& path) {
   into.access_log_at = from.place_of("access-log");
   if (const toml::table* const times = from.table("timeouts")) read_times({path, "timeouts", *times}, into.times);
   if (const toml::table* const cache = from.table("cache")) read_cache({path, "cache", *cache}, into.pages);
+  type_map types;
+  if (const toml::table* const found = from.table("types")) read_types({path, "types", *found}, types);
   std::set<std::string> names;
   for (const toml::table* const host : from.tables("host")) {
     section one{path, "host", *host};
     into.hosts.push_back(read_host(one));
+    into.hosts.back().with.types = types;
     if (into.hosts.size() > 1 && into.hosts.back().names.empty()) one.lacks("names");
     for (const std::string& each : into.hosts.back().names) {
       if (!names.insert(each).second) one.complain("names", "'" + each + "' is another host's, too");

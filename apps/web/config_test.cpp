@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "tests/temporary_folder.h"
@@ -49,6 +50,10 @@ bytes = 1_000_000
 entries = 9
 largest-page = 8192
 recheck = 0.25
+[types]
+Wasm = "application/x-wasm"
+txt = "text/x-mine"
+note = "text/plain; charset=latin1"
 [[host]]
 names = ["A.example", "www.a.example."]
 root = "/srv/a"
@@ -57,6 +62,7 @@ names = "b.example"
 root = "/srv/b"
 precompressed = false
 listings = true
+error-pages = { 404 = "/not found.html", 503 = "/busy" }
 )");
   EXPECT_EQ(found.listen, (std::vector<std::string>{":80", "[::]:80"}));
   EXPECT_EQ(found.workers, 3u);
@@ -76,6 +82,10 @@ listings = true
   EXPECT_EQ(found.hosts[1].names, std::vector<std::string>{"b.example"});
   EXPECT_FALSE(found.hosts[1].with.precompressed);
   EXPECT_TRUE(!found.hosts[0].with.listings && found.hosts[1].with.listings);
+  const type_map types{{"wasm", "application/x-wasm"}, {"txt", "text/x-mine; charset=utf-8"}, {"note", "text/plain; charset=latin1"}};
+  EXPECT_TRUE(found.hosts[0].with.types == types && found.hosts[1].with.types == types);
+  EXPECT_TRUE(found.hosts[0].error_pages.empty());
+  EXPECT_EQ(found.hosts[1].error_pages, (std::map<status, std::string>{{status::not_found, "/not found.html"}, {status::unavailable, "/busy"}}));
 }
 
 TEST_F(a_config, needs_only_a_host_with_a_folder) {
@@ -110,6 +120,18 @@ TEST_F(a_config, names_line_and_key_of_each_mistake) {
       {"[host]\nroot = \"/srv\"\n", "1: host: is no list of tables; write [[host]]"},
       {host + "precompressed = 1\n", "3: host.precompressed: is neither true nor false"},
       {host + host, "3: host.names: is missing"},
+      {host + "error-pages = 1\n", "3: host.error-pages: is no table; write [host.error-pages]"},
+      {host + "error-pages = { 404 = 1 }\n", "3: host.error-pages.404: is no text in quotes"},
+      {host + "error-pages = { 404 = \"a\" }\n", "3: host.error-pages.404: 'a' is no path, as \"/404.html\""},
+      {host + "error-pages = { 404 = \"/a\\u0000\" }\n", "3: host.error-pages.404: '/a"},  // the rest is behind a zero
+      {host + "[host.error-pages]\n200 = \"/a\"\n", "4: host.error-pages.200: is none of 403, 404, 500 and 503"},
+      {host + "[host.error-pages]\n40 = \"/a\"\n", "4: host.error-pages.40: is none of 403, 404, 500 and 503"},
+      {host + "[types]\n\"a.b\" = \"a/b\"\n", "4: types.a.b: is no extension, as \"wasm\""},
+      {host + "[types]\na = \"b\"\n", "4: types.a: 'b' is no type, as \"application/wasm\""},
+      {host + "[types]\na = \"/b\"\n", "4: types.a: '/b' is no type, as \"application/wasm\""},
+      {host + "[types]\na = \"a/b c\"\n", "4: types.a: 'a/b c' is no type, as \"application/wasm\""},
+      {host + "[types]\na = \"a/b;\\r\"\n", "4: types.a: 'a/b;\r' is no type, as \"application/wasm\""},
+      {host + "[types]\na = 1\n", "4: types.a: is no text in quotes"},
       {host + "names = [\"a:80\"]\n", "3: host.names: 'a:80' is more than a name"},
       {host + "names = [\".\"]\n", "3: host.names: '.' is no name"},
       {host + "names = \"" + std::string(256, 'a') + "\"\n", "3: host.names: '" + std::string(256, 'a') + "' is no name"},

@@ -160,12 +160,9 @@ bool connection::answer_request() {
     return true;
   }
   const target_result target = path_of(request_.target, decoded_);
-  if (target.error) {
-    answer_status(*target.error);
-    return true;
-  }
   target_ = target.found;
   host_ = &site_->host_of(site_->has_several_hosts() ? host_name() : std::string_view{});
+  if (target.error) return answer_failure(*target.error);
   as_ = coding::identity;
   gone_ = {};
   takes_siblings_ = !request_.asks_for_range;  // of parts that are sent together, each would have to say its coding
@@ -224,12 +221,16 @@ void connection::answer_page(const page& what, const std::shared_ptr<const file>
   }
   if (out_.empty() && out_.capacity() < what.body.size()) take_buffer();
   append_page(out_, what, form());
-  if (large != nullptr && request_.method != method::head) {
-    large_ = large;
-    large_parts_.assign(1, {0, what.size});
-    large_frame_.assign(2, {});
-  }
+  send_behind(large, what.size);
   end_request(status::ok);
+}
+
+/// All of a file, if there is one and its body is wanted.
+void connection::send_behind(const std::shared_ptr<const file>& large, std::uint64_t size) {
+  if (large == nullptr || request_.method == method::head) return;
+  large_ = large;
+  large_parts_.assign(1, {0, size});
+  large_frame_.assign(2, {});
 }
 
 void connection::answer_parts(const page& what, const byte_ranges& asked, const std::shared_ptr<const file>& large) {
@@ -282,11 +283,17 @@ void connection::log(status answered) {
                 fields.only("Referer"), fields.only("User-Agent")});
 }
 
-/// Asks the library for the page, and for the sibling that is to be sent instead; answers.
+/// What the library is to be asked for.
+std::string_view connection::wanted_key() const {
+  if (error_ != status::ok) return host_->error_pages.at(error_);
+  return as_ == coding::identity ? target_.path : std::string_view{sibling_key_};
+}
+
+/// Asks the library for the page, and for what is to be sent instead: a sibling, or the host's page for an error; answers.
 tartan::task<> connection::fetch() {
   for (bool is_answered = false; !is_answered;) {
     enter(phase::file);
-    const finding found = co_await host_->pages.ask(as_ == coding::identity ? target_.path : sibling_key_, now_);
+    const finding found = co_await host_->pages.ask(wanted_key(), now_);
     now_ = site_->runtime.now();
     is_answered = answer_finding(found);
   }
@@ -294,11 +301,14 @@ tartan::task<> connection::fetch() {
 
 /// Gives false if the library has to be asked for something else.
 bool connection::answer_finding(const finding& found) {
-  page_cache& mine = kept_pages();
-  const std::string_view key = as_ == coding::identity ? target_.path : std::string_view{sibling_key_};
-  if (found.code != status::ok) mine.drop(key);
   if (found.code == status::ok) {
-    mine.put(key, found.content, found.checked);  // of a large one, what it is known by
+    kept_pages().put(wanted_key(), found.content, found.checked);  // of a large one, what it is known by
+  } else {
+    kept_pages().drop(wanted_key());
+  }
+  if (error_ != status::ok) {
+    answer_error(found.content.get(), found.large);
+  } else if (found.code == status::ok) {
     if (as_ == coding::identity) return answer_best(*found.content, found.large);
     answer_page(*found.content, found.large);
   } else if (as_ != coding::identity) {
@@ -309,9 +319,31 @@ bool connection::answer_finding(const finding& found) {
     append_redirect(out_, target_, form());
     end_request(status::moved_permanently);
   } else {
-    answer_status(found.code);
+    return answer_failure(found.code);
   }
   return true;
+}
+
+/// With the host's own page, if it has one for that. Gives false if the library has to be asked for it.
+bool connection::answer_failure(status why) {
+  if (!host_->error_pages.contains(why)) {
+    answer_status(why);
+    return true;
+  }
+  error_ = why;
+  const page* const known = current(wanted_key());
+  if (known == nullptr || known->is_large()) return false;
+  answer_error(known);
+  return true;
+}
+
+/// `what`: null if there is none.
+void connection::answer_error(const page* what, const std::shared_ptr<const file>& large) {
+  const status why = std::exchange(error_, status::ok);
+  if (what == nullptr) return answer_status(why);
+  append_error_page(out_, why, *what, form());
+  send_behind(large, what->size);
+  end_request(why);
 }
 
 /// Sends parts of a file, with what stands around them.

@@ -64,6 +64,10 @@ class connection {
   void answer_parts(const page& what, const byte_ranges& asked, const std::shared_ptr<const file>& large);
   void answer_status(status s);
   [[nodiscard]] bool answer_finding(const finding& found);
+  [[nodiscard]] bool answer_failure(status why);
+  void answer_error(const page* what, const std::shared_ptr<const file>& large = nullptr);
+  void send_behind(const std::shared_ptr<const file>& large, std::uint64_t size);
+  [[nodiscard]] std::string_view wanted_key() const;
   [[nodiscard]] const page* current(std::string_view key);
   [[nodiscard]] std::string_view host_name() const;
   [[nodiscard]] page_cache& kept_pages();
@@ -103,6 +107,7 @@ class connection {
   coding as_ = coding::identity;  ///< what is asked for: the file under target_, or that sibling
   bool takes_siblings_ = true;    ///< false: the file itself is asked for
   coding_set gone_;               ///< siblings that were to be sent, and cannot be
+  status error_ = status::ok;     ///< else: the host's page that stands for it is asked for
   request_body body_;             ///< the last request's: what is still to come of it is dropped
   std::string out_;               ///< responses that are to be written
   std::size_t response_at_ = 0;   ///< where in it the last one begins

@@ -4,6 +4,7 @@
 #include <tartan/core/runtime.h>
 
 #include <cstddef>
+#include <map>
 #include <string>
 
 #include "document_root.h"
@@ -18,9 +19,10 @@ struct host {
   ///
   /// Errors: as document_root's.
   host(tartan::runtime& rt, const host_settings& with, const library_settings& kept, std::size_t number)
-      : root{with.root, with.with}, pages{rt, root, kept}, index{number} {}
+      : root{with.root, with.with}, error_pages{with.error_pages}, pages{rt, root, kept}, index{number} {}
 
   const document_root root;
+  const std::map<status, std::string> error_pages;  ///< paths, by what they stand for
   library pages;
   const std::size_t index;
 };

@@ -24,27 +24,74 @@ constexpr std::array types{
     type{"js", "text/javascript; charset=utf-8"},
     type{"mjs", "text/javascript; charset=utf-8"},
     type{"txt", "text/plain; charset=utf-8"},
+    type{"log", "text/plain; charset=utf-8"},
     type{"md", "text/markdown; charset=utf-8"},
     type{"csv", "text/csv; charset=utf-8"},
+    type{"tsv", "text/tab-separated-values; charset=utf-8"},
+    type{"ics", "text/calendar; charset=utf-8"},
+    type{"vtt", "text/vtt; charset=utf-8"},
     type{"json", "application/json"},
+    type{"map", "application/json"},
+    type{"jsonld", "application/ld+json"},
+    type{"geojson", "application/geo+json"},
+    type{"webmanifest", "application/manifest+json"},
     type{"xml", "application/xml"},
-    type{"pdf", "application/pdf"},
+    type{"xhtml", "application/xhtml+xml"},
+    type{"rss", "application/rss+xml"},
+    type{"atom", "application/atom+xml"},
+    type{"yaml", "application/yaml"},
+    type{"yml", "application/yaml"},
+    type{"toml", "application/toml"},
     type{"wasm", "application/wasm"},
+    type{"pdf", "application/pdf"},
+    type{"rtf", "application/rtf"},
+    type{"epub", "application/epub+zip"},
+    type{"docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+    type{"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+    type{"pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
+    type{"odt", "application/vnd.oasis.opendocument.text"},
+    type{"ods", "application/vnd.oasis.opendocument.spreadsheet"},
+    type{"odp", "application/vnd.oasis.opendocument.presentation"},
     type{"zip", "application/zip"},
     type{"gz", "application/gzip"},
+    type{"tgz", "application/gzip"},
+    type{"tar", "application/x-tar"},
+    type{"bz2", "application/x-bzip2"},
+    type{"xz", "application/x-xz"},
+    type{"zst", "application/zstd"},
+    type{"7z", "application/x-7z-compressed"},
     type{"svg", "image/svg+xml"},
     type{"png", "image/png"},
+    type{"apng", "image/apng"},
     type{"jpg", "image/jpeg"},
     type{"jpeg", "image/jpeg"},
     type{"gif", "image/gif"},
     type{"webp", "image/webp"},
     type{"avif", "image/avif"},
+    type{"jxl", "image/jxl"},
+    type{"bmp", "image/bmp"},
+    type{"tif", "image/tiff"},
+    type{"tiff", "image/tiff"},
     type{"ico", "image/vnd.microsoft.icon"},
     type{"woff", "font/woff"},
     type{"woff2", "font/woff2"},
+    type{"ttf", "font/ttf"},
+    type{"otf", "font/otf"},
     type{"mp3", "audio/mpeg"},
+    type{"m4a", "audio/mp4"},
+    type{"aac", "audio/aac"},
+    type{"oga", "audio/ogg"},
+    type{"ogg", "audio/ogg"},
+    type{"opus", "audio/ogg"},
+    type{"flac", "audio/flac"},
+    type{"wav", "audio/wav"},
     type{"mp4", "video/mp4"},
+    type{"m4v", "video/mp4"},
     type{"webm", "video/webm"},
+    type{"ogv", "video/ogg"},
+    type{"mov", "video/quicktime"},
+    type{"m3u8", "application/vnd.apple.mpegurl"},
+    type{"mpd", "application/dash+xml"},
 };
 
 }  // namespace
@@ -53,13 +100,15 @@ file_version file_version::of(const struct stat& s) noexcept {
   return {s.st_dev, s.st_ino, s.st_size, file_time::of(s.st_mtim), file_time::of(s.st_ctim)};
 }
 
-std::string_view content_type(std::string_view path) noexcept {
+std::string_view content_type(std::string_view path, const type_map& more) noexcept {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   const std::size_t dot = name.rfind('.');
-  if (dot != std::string_view::npos && dot != 0) {
-    for (const type& each : types) {
-      if (same_letters(name.substr(dot + 1), each.extension)) return each.name;
-    }
+  const std::string_view extension = dot != std::string_view::npos && dot != 0 ? name.substr(dot + 1) : std::string_view{};
+  for (const auto& [known, its_name] : more) {
+    if (same_letters(extension, known)) return its_name;
+  }
+  for (const type& each : types) {
+    if (same_letters(extension, each.extension)) return each.name;
   }
   return "application/octet-stream";
 }
@@ -70,8 +119,8 @@ std::optional<std::time_t> date_of(const file_state& state, std::time_t now) noe
   return state.certain && modified >= first_date && modified < now - 1 ? std::optional{modified} : std::nullopt;
 }
 
-void describe(page& what, std::string_view path, const file_state& state, std::time_t now) {
-  what.type = content_type(path);
+void describe(page& what, std::string_view path, const file_state& state, std::time_t now, const type_map& more) {
+  what.type = content_type(path, more);
   what.tag = state.certain ? entity_tag(state.version, suffix_of(state.as)) : std::string{};
   what.modified = date_of(state, now);
   what.known_by.clear();

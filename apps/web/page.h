@@ -4,6 +4,8 @@
 #include <compare>
 #include <cstdint>
 #include <ctime>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +60,9 @@ struct page {
 /// Never changes once it is shared.
 using shared_page = std::shared_ptr<const page>;
 
+/// Types by extension, which has small letters and no dot: they go before those that are known anyway.
+using type_map = std::map<std::string, std::string, std::less<>>;
+
 /// What describe has to know of a file.
 struct file_state {
   file_version version;
@@ -71,9 +76,13 @@ struct file_state {
 
 /// Fills in what is sent before the body. `path`: for a sibling, that of the file that it stands for. What has siblings, or is one, says that it depends
 /// on Accept-Encoding.
-void describe(page& what, std::string_view path, const file_state& state, std::time_t now);
+///
+/// `more` must outlive the page.
+void describe(page& what, std::string_view path, const file_state& state, std::time_t now, const type_map& more = {});
 
 /// As a Content-Type has it; application/octet-stream for an extension that is not known.
-[[nodiscard]] std::string_view content_type(std::string_view path) noexcept;
+///
+/// Lifetime: `more`'s.
+[[nodiscard]] std::string_view content_type(std::string_view path, const type_map& more = {}) noexcept;
 
 }  // namespace web

@@ -85,6 +85,12 @@ void append_status(std::string& out, status s, const response_form& form) {
   append(out, s, s == status::method_not_allowed ? "\r\nAllow: GET, HEAD" : "", form);
 }
 
+void append_error_page(std::string& out, status s, const page& what, const response_form& form) {
+  out.append("HTTP/1.1 ").append(text_of(s)).append("\r\nServer: tartan\r\nContent-Type: ").append(what.type);
+  out.append("\r\nContent-Length: ").append(std::to_string(what.size)).append("\r\nDate: ").append(form.date).append(end_of_head(form));
+  if (form.with_body) out.append(what.body);
+}
+
 void append_redirect(std::string& out, const target_path& from, const response_form& form) {
   append(out, status::moved_permanently, std::string{"\r\nLocation: "}.append(from.sent).append("/").append(from.query), form);
 }

@@ -43,6 +43,9 @@ void append_parts(std::string& out, const page& what, std::span<const byte_range
 /// Appends a status and, as body, one line that says it. 405 says what is allowed.
 void append_status(std::string& out, status s, const response_form& form);
 
+/// Appends a page that stands for a status: without what it is known by, so that nobody keeps it for what was asked.
+void append_error_page(std::string& out, status s, const page& what, const response_form& form);
+
 /// Appends a redirection to the same path with a slash, and to the same query.
 void append_redirect(std::string& out, const target_path& from, const response_form& form);
 

@@ -46,7 +46,7 @@ TEST(response, of_a_page_has_everything_in_order) {
   append_page(out, sample(), {date, true, false, true});
   EXPECT_EQ(out,
             "HTTP/1.1 200 OK\r\nServer: tartan\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: 5\r\n"
-            "Accept-Ranges: bytes\r\nETag: \"2ebc98a1.0-5\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+            "Accept-Ranges: bytes\r\nETag: \"2ebc98a1.0-0-5\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
             "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\nhello");
 }
 
@@ -54,7 +54,7 @@ TEST(response, that_the_client_has_the_page_says_by_what_it_is_known) {
   std::string out;
   append_not_modified(out, sample(), {date, true, false, true});
   EXPECT_EQ(out,
-            "HTTP/1.1 304 Not Modified\r\nServer: tartan\r\nETag: \"2ebc98a1.0-5\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+            "HTTP/1.1 304 Not Modified\r\nServer: tartan\r\nETag: \"2ebc98a1.0-0-5\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
             "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n");
 }
 
@@ -72,7 +72,7 @@ TEST(response, with_one_part_is_that_part) {
   append_parts(out, sample(), part, "b", {date, true, false, true}, frame);
   EXPECT_EQ(out,
             "HTTP/1.1 206 Partial Content\r\nServer: tartan\r\nContent-Type: text/html; charset=utf-8\r\nContent-Range: bytes 1-3/5\r\n"
-            "Content-Length: 3\r\nETag: \"2ebc98a1.0-5\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+            "Content-Length: 3\r\nETag: \"2ebc98a1.0-0-5\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
             "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\nell");
   EXPECT_EQ(frame, (std::vector<std::string>{"", ""}));
 }
@@ -145,6 +145,33 @@ TEST(page, has_the_type_of_its_extension) {
   EXPECT_EQ(content_type("a.html/b"), "application/octet-stream");
   EXPECT_EQ(content_type(".html"), "application/octet-stream");
   EXPECT_EQ(content_type("a."), "application/octet-stream");
+  EXPECT_EQ(content_type("no_extension"), "application/octet-stream");
+  for (const char* each : {"woff2", "avif", "webp", "mjs", "wasm", "webmanifest", "map", "ico", "mp4", "webm", "mp3", "ogg", "flac", "pdf", "zip", "gz", "xml",
+                           "rss", "atom", "csv", "md", "txt", "ttf", "jsonld"}) {
+    EXPECT_NE(content_type(std::string{"a."} + each), "application/octet-stream") << each;
+  }
+}
+
+TEST(content_type, goes_by_what_was_set_first) {
+  const type_map more{{"css", "text/x-mine"}, {"new", "a/new"}};
+  EXPECT_EQ(content_type("b.css", more), "text/x-mine");
+  EXPECT_EQ(content_type("b.New", more), "a/new");
+  EXPECT_EQ(content_type("new", more), "application/octet-stream");
+  EXPECT_EQ(content_type("b.js", more), "text/javascript; charset=utf-8");
+  page made;
+  describe(made, "b.new", {modified_at(784111777)}, 784111779, more);
+  EXPECT_EQ(made.type, "a/new");
+}
+
+TEST(response, of_a_page_for_an_error_says_nothing_by_which_it_could_be_kept) {
+  std::string out;
+  append_error_page(out, status::not_found, sample(), {date, true, false, true});
+  EXPECT_EQ(out,
+            "HTTP/1.1 404 Not Found\r\nServer: tartan\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: 5\r\n"
+            "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\nhello");
+  out.clear();
+  append_error_page(out, status::unavailable, sample(), {date, false, false, false});
+  EXPECT_TRUE(out.starts_with("HTTP/1.1 503 Service Unavailable\r\n") && out.ends_with("\r\nConnection: close\r\n\r\n")) << out;
 }
 
 // In the second of its date it may be changed again, and have the same.

@@ -301,6 +301,41 @@ TEST_P(a_server, answers_what_the_disk_refuses_and_goes_on) {
   });
 }
 
+TEST_P(a_server, sends_its_own_page_for_an_error) {
+  write("sorry.html", "sorry!");
+  const test::files_changed old{-60s};  // so that it has a tag
+  with_.hosts[0].error_pages = {{status::not_found, "/sorry.html"}, {status::unavailable, "/large"}, {status::forbidden, "/nothing"}};
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const std::string head = "HTTP/1.1 404 Not Found\r\nServer: tartan\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: 6\r\nDate: ";
+    for (const char* fields : {"", "If-None-Match: *\r\n", "Range: bytes=0-1\r\n"}) {
+      std::string came;
+      co_await send(c, get("/nothing", fields));
+      co_await hear(c, came, "sorry!");
+      EXPECT_TRUE(came.starts_with(head)) << came;
+      EXPECT_EQ(came.find("ETag"), std::string::npos);
+      EXPECT_EQ(came.find("Last-Modified"), std::string::npos);
+    }
+    std::string came;
+    co_await send(c, "HEAD /nothing HTTP/1.1\r\nHost: a\r\n\r\n" + get("/.."));
+    co_await hear(c, came, "403 Forbidden\n");  // whose page is not there
+    EXPECT_TRUE(came.starts_with(head)) << came;
+    EXPECT_EQ(came.find("sorry!"), std::string::npos);
+    came.clear();
+    co_await send(c, get("/sorry.html"));
+    co_await hear(c, came, "sorry!");
+    EXPECT_TRUE(came.starts_with("HTTP/1.1 200 ") && came.find("ETag") != std::string::npos) << came;
+    came.clear();
+    co_await send(c, "HEAD /large HTTP/1.1\r\nHost: a\r\n\r\n" + get("/nothing"));
+    co_await hear(c, came, "sorry!");
+    EXPECT_EQ(came.find("xx"), std::string::npos);
+    const test::failing_disk fails{test::disk_call::openat2, EMFILE};
+    co_await send(c, get("/new", "Connection: close\r\n"));
+    const std::string text = (co_await rest_of(c)).text;
+    EXPECT_TRUE(text.starts_with("HTTP/1.1 503 ")) << text;
+    EXPECT_EQ(std::count(text.begin(), text.end(), 'x'), static_cast<std::ptrdiff_t>(large));
+  });
+}
+
 TEST_P(a_server, gives_up_whom_it_has_no_memory_for_and_goes_on) {
   play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
     const auto at = *c.peer_address();

@@ -3,12 +3,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "library.h"
 #include "request_parser.h"
 #include "service.h"
+#include "status.h"
 
 namespace web {
 
@@ -27,6 +29,7 @@ struct host_settings {
   root_options with;
   std::string certificate;         ///< in PEM, for TLS, with those that vouch for it behind it; empty: the first host's
   std::string key;                 ///< in PEM
+  std::map<status, std::string> error_pages;  ///< the path of a page of this host that is sent instead of one line
   std::string root_at;             ///< "FILE:LINE: KEY: ", for what is found wrong with it later; empty: it is an option's
   std::string certificate_at;      ///< likewise
 };

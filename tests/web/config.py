@@ -116,6 +116,48 @@ def a_folder_names_what_is_in_it_only_if_it_shall():
 
 
 @test
+def an_error_may_have_a_page():
+    text = """
+listen = "127.0.0.1:0"
+access-log = "$/log"
+[[host]]
+root = "$/a"
+error-pages = { 404 = "/gone.html", 403 = "/large" }
+[[host]]
+names = ["b"]
+root = "$/b"
+"""
+    with folder_of_hosts(text) as s:
+        (s.path / "a" / "gone.html").write_text("<p>gone</p>")
+        c = client(s.ports[0])
+        for fields in ("", "If-None-Match: *\r\n", "Range: bytes=0-1\r\n", "Accept-Encoding: gzip\r\n"):
+            status, headers, body = c.get("/none", fields)
+            expect(status == 404 and body == b"<p>gone</p>" and headers["content-type"] == "text/html; charset=utf-8", status, body)
+            expect(set(headers) == {"server", "content-type", "content-length", "date"}, headers)
+            c.send(get("/none", fields, "HEAD"))
+            expect(c.response(with_body=False)[1]["content-length"] == "11")
+        expect(c.get("/..")[::2] == (403, b"a" * 200_000) and c.get("//a")[::2] == (404, b"<p>gone</p>"))
+        expect(c.get("/%zz")[::2] == (400, b"400 Bad Request\n"))
+        expect(c.get("/gone.html")[0] == 200)
+        c.send(b"GET /none HTTP/1.1\r\nHost: b\r\n\r\n")
+        expect(c.response()[2] == b"404 Not Found\n", "another host has none")
+        (s.path / "a" / "gone.html").unlink()
+        wait_until(lambda: c.get("/none")[2] == b"404 Not Found\n", "the page to be gone")
+        c.socket.close()
+        log = s.path / "log"
+        wait_until(lambda: ' 403 200000 "' in log.read_text() and ' 404 11 "' in log.read_text() and ' 404 0 "' in log.read_text(), "the log's lines")
+
+
+@test
+def types_may_be_set():
+    with folder_of_hosts('listen = "127.0.0.1:0"\n[types]\nnew = "application/x-new"\nhtml = "text/plain"\n[[host]]\nroot = "$/a"\n') as s:
+        (s.path / "a" / "a.new").write_text("new")
+        c = client(s.ports[0])
+        expect(c.get("/a.new")[1]["content-type"] == "application/x-new" and c.get("/")[1]["content-type"] == "text/plain; charset=utf-8")
+        c.socket.close()
+
+
+@test
 def the_file_of_the_guide_is_one():
     guide = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "guide" / "web-server.md").read_text()
     text = guide.split("```toml\n")[1].split("```")[0]
@@ -124,6 +166,7 @@ def the_file_of_the_guide_is_one():
         text = text.replace(old, new)
     with folder_of_hosts(text) as s:
         c = client(s.ports[0])
+        expect(c.get("/nothing", "")[2] == b"404 Not Found\n")
         c.send(b"GET / HTTP/1.1\r\nHost: other.example\r\n\r\n")
         expect(c.response()[2] == b"b")
         c.socket.close()

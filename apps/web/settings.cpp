@@ -88,7 +88,8 @@ std::string parse_options(int argc, const char* const* argv, settings& into) {
   host_settings host;
   std::string config;
   CLI::Option* const root = app.add_option("--root", host.root, "The folder to serve")->type_name("DIR");
-  CLI::Option* const file = app.add_option("--config", config, "A file in TOML with all of this, and hosts; options go before it")->type_name("FILE");
+  CLI::Option* const file = app.add_option("--config", config, "A file in TOML with all of this, and hosts; options go before it, SIGHUP reads it anew")
+                                ->type_name("FILE");
   app.add_flag("!--no-precompressed", host.with.precompressed, "Send no page.html.br or page.html.gz instead of page.html, to whoever accepts them")
       ->excludes(file);
   app.add_flag("--listings", host.with.listings, "Name what is in a folder that has no index.html")->excludes(file);

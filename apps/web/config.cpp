@@ -210,6 +210,8 @@ host_settings read_host(section from) {
   from.text("root", host.root);
   from.flag("precompressed", host.with.precompressed);
   from.flag("listings", host.with.listings);
+  from.text("cache-control", host.with.pages.cache_control);
+  if (!is_value(host.with.pages.cache_control)) from.complain("cache-control", "cannot be the value of a header");
   if (const auto pages = from.inner("error-pages")) read_error_pages(*pages, host.error_pages);
   from.text("certificate", host.certificate);
   from.text("key", host.key);
@@ -256,7 +258,7 @@ settings read_config(const std::string& path) {
   for (const toml::table* const host : from.tables("host")) {
     section one{path, "host", *host};
     into.hosts.push_back(read_host(one));
-    into.hosts.back().with.types = types;
+    into.hosts.back().with.pages.types = types;
     if (into.hosts.size() > 1 && into.hosts.back().names.empty()) one.lacks("names");
     for (const std::string& each : into.hosts.back().names) {
       if (!names.insert(each).second) one.complain("names", "'" + each + "' is another host's, too");

@@ -83,7 +83,7 @@ error-pages = { 404 = "/not found.html", 503 = "/busy" }
   EXPECT_FALSE(found.hosts[1].with.precompressed);
   EXPECT_TRUE(!found.hosts[0].with.listings && found.hosts[1].with.listings);
   const type_map types{{"wasm", "application/x-wasm"}, {"txt", "text/x-mine; charset=utf-8"}, {"note", "text/plain; charset=latin1"}};
-  EXPECT_TRUE(found.hosts[0].with.types == types && found.hosts[1].with.types == types);
+  EXPECT_TRUE(found.hosts[0].with.pages.types == types && found.hosts[1].with.pages.types == types);
   EXPECT_TRUE(found.hosts[0].error_pages.empty());
   EXPECT_EQ(found.hosts[1].error_pages, (std::map<status, std::string>{{status::not_found, "/not found.html"}, {status::unavailable, "/busy"}}));
 }

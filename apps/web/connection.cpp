@@ -491,6 +491,8 @@ void connection::look_at_clock() {
     case phase::file:  // the disk takes its time, not the client
       return enter(phase::file);
     case phase::sending:
+      static_cast<void>(peer_.set_reset_on_close(true));  // else the kernel keeps what was not read
+      [[fallthrough]];
     case phase::lingering:
       return peer_.close();
   }

@@ -123,7 +123,7 @@ document document_root::load(std::string_view key, std::size_t most, const page*
     return found;
   }
   if (found.content.size > most) {  // its version need not be certain: what changes within the file is seen through the descriptor
-    describe(found.content, name, {version, !young, wanted.as}, seconds, with_.types);
+    describe(found.content, name, {version, !young, wanted.as}, seconds, with_.pages);
     found.large = std::move(opened);
     return found;
   }
@@ -133,7 +133,7 @@ document document_root::load(std::string_view key, std::size_t most, const page*
   struct stat after{};
   const bool certain = !young && ::fstat(opened.descriptor(), &after) == 0 && file_version::of(after) == version;
   if (!certain) found.content.version = {};
-  describe(found.content, name, {version, certain, wanted.as}, seconds, with_.types);
+  describe(found.content, name, {version, certain, wanted.as}, seconds, with_.pages);
   return found;
 }
 

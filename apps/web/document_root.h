@@ -25,7 +25,7 @@ struct document {
 struct root_options {
   bool precompressed = true;  ///< page.html.br and page.html.gz may be sent instead of page.html
   bool listings = false;      ///< a folder without index.html is answered with a page that names what is in it, up to 10 000 things: nothing with a '.' first
-  type_map types = {};        ///< that go before those that are known anyway
+  page_options pages = {};
 };
 
 /// A folder.

@@ -119,13 +119,14 @@ std::optional<std::time_t> date_of(const file_state& state, std::time_t now) noe
   return state.certain && modified >= first_date && modified < now - 1 ? std::optional{modified} : std::nullopt;
 }
 
-void describe(page& what, std::string_view path, const file_state& state, std::time_t now, const type_map& more) {
-  what.type = content_type(path, more);
+void describe(page& what, std::string_view path, const file_state& state, std::time_t now, const page_options& more) {
+  what.type = content_type(path, more.types);
   what.tag = state.certain ? entity_tag(state.version, suffix_of(state.as)) : std::string{};
   what.modified = date_of(state, now);
   what.known_by.clear();
   if (!what.tag.empty()) what.known_by.append("\r\nETag: ").append(what.tag);
   if (what.modified) what.known_by.append("\r\nLast-Modified: ").append(http_date(*what.modified));
+  if (!more.cache_control.empty()) what.known_by.append("\r\nCache-Control: ").append(more.cache_control);
   if (state.as != coding::identity || !what.siblings.empty()) what.known_by.append("\r\nVary: Accept-Encoding");
   what.head.assign("HTTP/1.1 200 OK\r\nServer: tartan\r\nContent-Type: ").append(what.type);
   if (state.as != coding::identity) what.head.append("\r\nContent-Encoding: ").append(name_of(state.as));

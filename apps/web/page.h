@@ -45,7 +45,7 @@ struct page {
   std::string_view type;   ///< as content_type gives it
   std::string tag;         ///< entity_tag's
   std::optional<std::time_t> modified;  ///< date_of's
-  std::string known_by;    ///< header lines with tag, modified, and whether there are siblings, each with a CRLF before it
+  std::string known_by;    ///< header lines with tag, modified, how long it may be kept, and whether there are siblings, each with a CRLF before it
   std::string body;  ///< empty for a file that is sent from the disk
   std::uint64_t size = 0;  ///< bytes of the file
   file_version version;
@@ -63,6 +63,12 @@ using shared_page = std::shared_ptr<const page>;
 /// Types by extension, which has small letters and no dot: they go before those that are known anyway.
 using type_map = std::map<std::string, std::string, std::less<>>;
 
+/// What all pages of a host say of themselves.
+struct page_options {
+  type_map types = {};             ///< that go before those that are known anyway
+  std::string cache_control = {};  ///< the value of a Cache-Control; empty: none is sent
+};
+
 /// What describe has to know of a file.
 struct file_state {
   file_version version;
@@ -78,7 +84,7 @@ struct file_state {
 /// on Accept-Encoding.
 ///
 /// `more` must outlive the page.
-void describe(page& what, std::string_view path, const file_state& state, std::time_t now, const type_map& more = {});
+void describe(page& what, std::string_view path, const file_state& state, std::time_t now, const page_options& more = {});
 
 /// As a Content-Type has it; application/octet-stream for an extension that is not known.
 ///

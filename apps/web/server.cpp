@@ -23,6 +23,7 @@ namespace web {
 
 namespace {
 
+constexpr int most_unsent = 128 * 1024;  // bytes that the kernel keeps for a connection beside those that are on their way
 constexpr std::chrono::milliseconds for_the_disk{5'000};  // to end what it has begun, when the server ends
 
 bool needs_certificates(const settings& with) noexcept {
@@ -80,6 +81,13 @@ tartan::task<bool> ends_within(tartan::task<> what, std::chrono::milliseconds li
   co_return ended.has_value();
 }
 
+/// For all that it accepts; a Unix socket has no such options.
+void set_options(tartan::tcp::listener& door) {
+  static_cast<void>(door.set_option(IPPROTO_TCP, TCP_NODELAY, 1));
+  // Else the kernel takes 4 MB of a large file for whoever does not read it.
+  static_cast<void>(door.set_option(IPPROTO_TCP, TCP_NOTSENT_LOWAT, most_unsent));
+}
+
 }  // namespace
 
 server::server(tartan::runtime& rt, const settings& with)
@@ -93,12 +101,13 @@ void server::open_doors() {
   for (const passed_socket& each : site_->settings.sockets) {
     tartan::result<tartan::tcp::listener> taken = tartan::tcp::listener::from_fd(rt, each.descriptor, tartan::color{});
     if (!taken) throw std::system_error{taken.error(), "cannot listen at the socket that was passed as descriptor " + std::to_string(each.descriptor)};
-    static_cast<void>(taken->set_option(IPPROTO_TCP, TCP_NODELAY, 1));  // inherited by what is accepted; a Unix socket has no such thing
     doors_.push_back({std::move(*taken), each.name == "https"});
   }
-  if (!doors_.empty()) return;
-  for (const std::string& each : site_->settings.listen) doors_.push_back({tartan::tcp::listen(rt, each), false});
-  for (const std::string& each : site_->settings.listen_tls) doors_.push_back({tartan::tcp::listen(rt, each), true});
+  if (doors_.empty()) {
+    for (const std::string& each : site_->settings.listen) doors_.push_back({tartan::tcp::listen(rt, each), false});
+    for (const std::string& each : site_->settings.listen_tls) doors_.push_back({tartan::tcp::listen(rt, each), true});
+  }
+  for (door& each : doors_) set_options(each.at);
 }
 
 std::vector<server::place> server::places() const {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "config.h"
+#include "field.h"
 #include "one_line.h"
 
 namespace web {
@@ -29,6 +30,9 @@ CLI::Validator from_to(Number least, Number most, std::string range) {
 CLI::Validator from_to(std::uint64_t least, std::uint64_t most) {
   return from_to(least, most, std::to_string(least) + " to " + std::to_string(most));
 }
+
+/// What a header can have.
+const CLI::Validator header_value{[](const std::string& text) -> std::string { return is_value(text) ? "" : "it has a control character"; }, ""};
 
 /// What cannot be set.
 std::string fixed_limits(const request_limits& r) {
@@ -93,6 +97,10 @@ std::string parse_options(int argc, const char* const* argv, settings& into) {
   app.add_flag("!--no-precompressed", host.with.precompressed, "Send no page.html.br or page.html.gz instead of page.html, to whoever accepts them")
       ->excludes(file);
   app.add_flag("--listings", host.with.listings, "Name what is in a folder that has no index.html")->excludes(file);
+  app.add_option("--cache-control", host.with.pages.cache_control, "Sent with each file, as \"max-age=3600\"; without it clients guess how long to keep it")
+      ->type_name("TEXT")
+      ->check(header_value)
+      ->excludes(file);
   CLI::Option* const certificate = app.add_option("--certificate", host.certificate, "For TLS, in PEM, with those that vouch for it")->type_name("FILE");
   CLI::Option* const key = app.add_option("--key", host.key, "Of the certificate, in PEM")->type_name("FILE");
   certificate->excludes(file)->needs(key);

@@ -116,6 +116,19 @@ def a_folder_names_what_is_in_it_only_if_it_shall():
 
 
 @test
+def files_say_how_long_they_may_be_kept_if_they_shall():
+    text = 'listen = "127.0.0.1:0"\n[[host]]\nroot = "$/a"\ncache-control = "max-age=60"\n[[host]]\nnames = ["b"]\nroot = "$/b"\n'
+    with folder_of_hosts(text) as s:
+        c = client(s.ports[0])
+        expect(c.get("/")[1]["cache-control"] == "max-age=60")
+        expect(c.get("/", "If-None-Match: *\r\n")[:1] == (304,))
+        expect("cache-control" not in c.get("/none")[1])
+        c.send(b"GET / HTTP/1.1\r\nHost: b\r\n\r\n")
+        expect("cache-control" not in c.response()[1])
+        c.socket.close()
+
+
+@test
 def an_error_may_have_a_page():
     text = """
 listen = "127.0.0.1:0"

@@ -360,6 +360,8 @@ tartan::task<> reload(server& s, const settings& with) {
 TEST_P(a_server, takes_new_settings_between_two_answers) {
   const tartan::test::temporary_folder other;
   std::ofstream{other / "page"} << "another";
+  constexpr std::size_t size = 2 * large;  // it is sent in pieces, each with its time
+  write("larger", std::string(size, 'x'));
   settings next = with_;
   next.hosts[0].root = other.path();
   next.times.write = 100ms;
@@ -369,15 +371,17 @@ TEST_P(a_server, takes_new_settings_between_two_answers) {
     std::string came;
     co_await send(*idle, get("/page"));
     co_await hear(*idle, came, "a page");
-    co_await send(c, get("/large"));
+    co_await send(c, get("/larger"));
     std::string answer = co_await head_from(c);
     co_await reload(s, next);
+    std::string first(large, ' ');
+    EXPECT_TRUE(co_await c.read_exactly(std::as_writable_bytes(std::span{first})));
     co_await pass(1s);
     co_await send(*idle, get("/page", "Connection: close\r\n"));
     EXPECT_TRUE((co_await rest_of(*idle)).text.ends_with("another"));
     co_await send(c, get("/page", "Connection: close\r\n"));
-    const std::string text = answer + (co_await rest_of(c)).text;
-    EXPECT_EQ(std::count(text.begin(), text.end(), 'x'), static_cast<std::ptrdiff_t>(large)) << "as it was when it was asked for";
+    const std::string text = answer + first + (co_await rest_of(c)).text;
+    EXPECT_EQ(std::count(text.begin(), text.end(), 'x'), static_cast<std::ptrdiff_t>(size)) << "as it was when it was asked for";
     EXPECT_TRUE(text.ends_with("another"));
   });
 }
@@ -416,13 +420,18 @@ TEST_P(a_server, has_as_many_connections_as_it_is_told) {
       std::string came;
       co_await hear(one, came, "a page");
     };
+    const auto expect_nothing = [](tartan::tcp::stream& from) -> tartan::task<> {
+      std::array<std::byte, 1> first;
+      EXPECT_FALSE(co_await tartan::with_timeout(1s, from.read_exactly(first)));
+    };
     const auto at = *c.peer_address();
     co_await send(c, get("/page"));
     co_await ask(c);
     auto second = co_await tartan::tcp::connect(at);
     co_await send(*second, get("/page"));
+    co_await expect_nothing(*second);
     settings next = with_;
-    next.max_connections = 2;
+    next.max_connections = 3;
     co_await reload(s, next);
     co_await ask(*second);
     next.max_connections = 1;
@@ -433,9 +442,7 @@ TEST_P(a_server, has_as_many_connections_as_it_is_told) {
     co_await pass(1s);  // c is still there
     co_await send(c, get("/page"));
     co_await ask(c);
-    std::array<std::byte, 1> first;
-    const auto too_early = co_await tartan::with_timeout(1s, third->read_exactly(first));
-    EXPECT_FALSE(too_early);
+    co_await expect_nothing(*third);
     c.close();
     auto fourth = co_await tartan::tcp::connect(at);  // in the line behind the third, which goes
     third->close();

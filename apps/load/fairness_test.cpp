@@ -20,7 +20,7 @@ TEST(jains_index, is_one_nth_if_one_got_everything) {
 
 TEST(jains_index, lies_between_for_what_lies_between) {
   fairness f;
-  for (const std::uint64_t got : {1, 2, 3}) f.add(got);
+  for (const std::uint64_t got : {1u, 2u, 3u}) f.add(got);
   EXPECT_DOUBLE_EQ(f.jain(), 36.0 / (3 * 14));
 }
 

@@ -18,8 +18,8 @@ load_result sample() {
   r.cpu_s = 0.5;
   r.involuntary_switches = 7;
   for (std::size_t n = 0; n < error_kinds; ++n) r.errors[n] = 10 + n;
-  for (const std::uint64_t ns : {1'000'000, 2'000'000, 3'000'000, 4'000'000}) r.latency.add(ns);
-  for (const std::uint64_t got : {1, 2, 0}) r.shares.add(got);
+  for (const std::uint64_t ns : {1'000'000u, 2'000'000u, 3'000'000u, 4'000'000u}) r.latency.add(ns);
+  for (const std::uint64_t got : {1u, 2u, 0u}) r.shares.add(got);
   return r;
 }
 

@@ -1,7 +1,6 @@
 #include "response_reader.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace load {
 
@@ -147,7 +146,7 @@ bool response_reader::begin_body() {
 void response_reader::take_body(std::string_view piece) {
   if (expected_ != nullptr) {
     const std::string_view wanted = received_ < expected_->size() ? expected_->substr(received_, piece.size()) : std::string_view{};
-    if (std::memcmp(wanted.data(), piece.data(), wanted.size()) != 0) differs_ = true;
+    if (!piece.starts_with(wanted)) differs_ = true;
   } else if (collected_ != nullptr && collected_->size() < most_) {
     collected_->append(piece.substr(0, most_ - collected_->size()));
   }

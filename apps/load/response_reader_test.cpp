@@ -13,26 +13,30 @@ namespace {
 
 using outcome = response_reader::outcome;
 
-/// What one reader made of a text.
+/// What one reader makes of a text, given in pieces of this size; what is not used is given again, as a client does.
 struct reading {
+  reading(std::string_view text, std::optional<std::string_view> body, std::size_t piece) : expected{body} {
+    reader.begin(expected ? &*expected : nullptr, collected);
+    std::size_t end = 0;
+    while (what == outcome::incomplete && end != text.size()) {
+      end += std::min(piece, text.size() - end);
+      std::size_t now = 0;
+      what = reader.take(text.substr(used, end - used), now);
+      used += now;
+    }
+  }
+  reading(const reading&) = delete;  // the reader knows where the rest is
+  reading& operator=(const reading&) = delete;
+
+  std::optional<std::string_view> expected;
   outcome what = outcome::incomplete;
   std::size_t used = 0;
   response_reader reader;
   std::string collected;
 };
 
-/// Given in pieces of this size; what is not used is given again, as a client does.
 reading read(std::string_view text, std::optional<std::string_view> expected = std::nullopt, std::size_t piece = std::string::npos) {
-  reading result;
-  result.reader.begin(expected ? &*expected : nullptr, result.collected);
-  std::size_t end = 0;
-  while (result.what == outcome::incomplete && end != text.size()) {
-    end += std::min(piece, text.size() - end);
-    std::size_t used = 0;
-    result.what = result.reader.take(text.substr(result.used, end - result.used), used);
-    result.used += used;
-  }
-  return result;
+  return {text, expected, piece};
 }
 
 constexpr std::string_view plain = "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 5\r\n\r\nhello";

@@ -1,0 +1,105 @@
+#include "conversation.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include "fuzz_target.h"
+#include "received_fixture.h"
+
+#if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(at, size) (static_cast<void>(at), static_cast<void>(size))
+#define ASAN_UNPOISON_MEMORY_REGION(at, size) (static_cast<void>(at), static_cast<void>(size))
+#endif
+
+namespace web::fuzz {
+
+namespace {
+
+/// Bytes in memory of exactly their size.
+class exact_copy {
+ public:
+  explicit exact_copy(std::string_view of) : bytes_{std::make_unique_for_overwrite<char[]>(of.size())}, size_{of.size()} {
+    std::copy(of.begin(), of.end(), bytes_.get());
+  }
+  [[nodiscard]] std::string_view text() const noexcept { return {bytes_.get(), size_}; }
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+  std::size_t size_;
+};
+
+bool lies_within(std::string_view part, std::string_view whole) {
+  return part.empty() || (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
+}
+
+unsigned flags_of(const request& r) {
+  return static_cast<unsigned>(r.chunked) | static_cast<unsigned>(r.http_1_0) << 1 | static_cast<unsigned>(r.keep_alive) << 2 |
+         static_cast<unsigned>(r.expects_continue) << 3 | static_cast<unsigned>(r.is_conditional) << 4 | static_cast<unsigned>(r.asks_for_range) << 5;
+}
+
+}  // namespace
+
+void conversation::receive(std::string_view bytes) {
+  test::receive(in_, bytes);
+  while (seen_.refused == 0 && drop_body() && !in_.empty() && parse_head()) {
+  }
+}
+
+/// The rest of its buffer is forbidden meanwhile. Gives false if there is more to come, or to refuse.
+bool conversation::drop_body() {
+  const std::size_t before = in_.size();
+  const std::span<std::byte> beyond = in_.room();
+  ASAN_POISON_MEMORY_REGION(beyond.data(), beyond.size());
+  const request_body::outcome ended = body_.drop_from(in_);
+  ASAN_UNPOISON_MEMORY_REGION(beyond.data(), beyond.size());
+  promise(in_.size() <= before, "a body takes no more than there is");
+  seen_.used += before - in_.size();
+  promise(body_.is_complete() == (ended == request_body::outcome::complete), "a body says whether it is complete");
+  if (ended == request_body::outcome::refused) seen_.refused = 1;
+  if (ended != request_body::outcome::complete) return false;
+  if (!seen_.requests.empty()) seen_.requests.back().body_is_complete = true;
+  return true;
+}
+
+bool conversation::parse_head() {
+  const exact_copy bytes{in_.text()};
+  request found;
+  const request_parser::outcome ended = parser_.parse(bytes.text(), found);
+  seen_.has_begun = parser_.has_begun();
+  if (ended == request_parser::outcome::refused) {
+    seen_.refused = static_cast<int>(parser_.error());
+    promise(seen_.refused >= 400 && seen_.refused < 600, "what is refused has a status of errors");
+  }
+  if (ended != request_parser::outcome::complete) return false;
+  check(bytes.text(), found);
+  promise(parser_.asks_for_head(bytes.text()) == (found.method == method::head), "HEAD is known while it is parsed");
+  seen_.requests.push_back({found.method, std::string{found.target}, std::string{found.fields}, found.content_length, found.head_size, flags_of(found), false});
+  seen_.used += found.head_size;
+  body_.begin(found);
+  in_.drop(found.head_size);
+  parser_.reset();
+  seen_.has_begun = false;
+  return true;
+}
+
+void conversation::check(std::string_view bytes, const request& found) const {
+  promise(found.head_size <= bytes.size(), "a head is no longer than what has come");
+  const std::string_view head = bytes.substr(0, found.head_size);
+  promise(head.ends_with("\r\n\r\n"), "a head ends with an empty line");
+  promise(head.find("\r\n\r\n", 2) == head.size() - 4, "a head ends with its first empty line");
+  promise(lies_within(found.target, head) && lies_within(found.fields, head), "views lie within the head");
+  promise(!found.target.empty(), "there is a target");
+  promise(std::all_of(found.target.begin(), found.target.end(), [](char c) { return c > 0x20 && c < 0x7f; }), "a target is visible ASCII");
+  promise(found.fields.empty() || found.fields.ends_with("\r\n"), "header lines end with CRLF");
+  promise(found.fields.size() <= limits_.head && static_cast<std::size_t>(std::count(found.fields.begin(), found.fields.end(), '\n')) <= limits_.fields,
+          "header lines are within the limits");
+  promise(found.target.size() <= limits_.line, "the request line is within the limit");
+  promise(found.content_length <= limits_.body, "a body is within the limit");
+  promise(!found.chunked || (found.content_length == 0 && !found.http_1_0), "chunks have no length, nor are they known in 1.0");
+}
+
+}  // namespace web::fuzz

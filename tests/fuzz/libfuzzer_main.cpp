@@ -1,0 +1,10 @@
+// What libFuzzer calls: one program for each target.
+#include <cstddef>
+#include <cstdint>
+
+#include "fuzz_target.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  web::fuzz::TARTAN_FUZZ_TARGET({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

@@ -5,6 +5,7 @@ PORT ?= 8080
 ROOT ?= apps/web/site
 WORKERS ?= 0
 BENCH ?= --scale 0.25
+FUZZ ?= --seconds 60
 
 build: ## build the library, optimized, in build/release
 	@$(call build_target,release,tartan)
@@ -18,11 +19,11 @@ serve: ## build the web server and serve a small site on http://127.0.0.1:8080 (
 	@exec build/release/apps/web/tartan-web --root "$$ROOT" --listen "127.0.0.1:$$PORT" --workers "$$WORKERS"
 
 test: ## install what is missing (Debian), build release, asan and tsan, run every test
-	@tools/packages build apps test
+	@tools/packages build apps test fuzz
 	@tests/run
 
 soak: ## the long forms of the tests: 8 and 64 workers, many more rounds
-	@tools/packages build apps test soak conformance
+	@tools/packages build apps test soak conformance fuzz
 	@tests/run --soak
 
 conformance: ## outside judges of the web server: curl, wrk, ab, h2load, REDbot, slowhttptest, Chromium; floods of 10 000 slow clients (some five minutes)
@@ -34,6 +35,10 @@ conformance: ## outside judges of the web server: curl, wrk, ab, h2load, REDbot,
 faults: ## plant each known fault in a copy of the tree and see a test fail (some minutes)
 	@tools/packages build apps test
 	@tests/faults/run
+
+fuzz: ## let libFuzzer look for requests, targets and headers that break a promise of the web server's parsers: a minute each (FUZZ="--seconds 600")
+	@tools/packages build apps test fuzz
+	@tests/fuzz/run $(FUZZ)
 
 bench: ## a quick table of the figures, against the plain loop and other libraries: some five minutes (BENCH="--scale 1": full length)
 	@tools/packages build bench
@@ -78,4 +83,4 @@ help: ## this list
 
 build_target = { [ -f build/$(1)/build.ninja ] || cmake --preset $(1); } && cmake --build --preset $(1) --target $(2) -j $(JOBS)
 
-.PHONY: build serve test soak conformance faults simulate bench bench-full bench-gate bench-io tidy lint install clean help
+.PHONY: build serve test soak conformance faults fuzz simulate bench bench-full bench-gate bench-io tidy lint install clean help

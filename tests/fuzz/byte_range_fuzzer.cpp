@@ -1,7 +1,7 @@
 // Range headers, against a second, plain reading of RFC 9110, 14.1.2.
 //
 // Input: the size of the file (eight bytes, shifted by a ninth), and the header's value.
-#include "byte_range.h"
+#include "apps/web/byte_range.h"
 
 #include <algorithm>
 #include <optional>
@@ -18,7 +18,8 @@ using wide = unsigned __int128;
 
 std::string lower(std::string_view text) {
   std::string all{text};
-  std::transform(all.begin(), all.end(), all.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::transform(all.begin(), all.end(), all.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return all;
 }
 
@@ -69,7 +70,8 @@ bool add(const std::string& spec, std::uint64_t file_size, std::vector<byte_rang
     begin = file_size - std::min<wide>(*last, file_size);
   } else {
     if (!first || (!last && dash + 1 != spec.size())) return false;
-    if (last && std::min(*last, ~static_cast<wide>(0) >> 64) < std::min(*first, ~static_cast<wide>(0) >> 64)) return false;
+    if (last && std::min(*last, ~static_cast<wide>(0) >> 64) < std::min(*first, ~static_cast<wide>(0) >> 64))
+      return false;
     begin = *first;
     if (last) end = std::min<wide>(*last + 1, file_size);
   }
@@ -104,9 +106,11 @@ void fuzz_byte_range(std::string_view input) {
   const expected wanted = read(input, file_size);
   promise(found.what() == wanted.what, "whole, parts or unsatisfiable");
   if (wanted.what != byte_ranges::outcome::parts) return;
-  promise(std::equal(found.parts().begin(), found.parts().end(), wanted.parts.begin(), wanted.parts.end()), "the same parts");
+  promise(std::equal(found.parts().begin(), found.parts().end(), wanted.parts.begin(), wanted.parts.end()),
+          "the same parts");
   for (const byte_range& each : found.parts()) {
-    promise(each.size != 0 && each.first < file_size && each.size <= file_size - each.first, "parts lie within the file");
+    promise(each.size != 0 && each.first < file_size && each.size <= file_size - each.first,
+            "parts lie within the file");
   }
 }
 

@@ -5,11 +5,10 @@
 #include <netinet/in.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
+#include <cctype>
 #include <string>
 
-#include "target.h"
+#include "apps/web/target.h"
 
 namespace web::fuzz {
 
@@ -22,7 +21,9 @@ struct reading {
   std::string value;
 };
 
-reading& of(llhttp_t* parser) { return *static_cast<reading*>(parser->data); }
+reading& of(llhttp_t* parser) {
+  return *static_cast<reading*>(parser->data);
+}
 
 int end_field(llhttp_t* parser) {
   reading& r = of(parser);
@@ -47,13 +48,13 @@ int end_request(llhttp_t* parser) {
   return HPE_PAUSED;
 }
 
-template <std::string llhttp_request::*Part>
+template <std::string llhttp_request::* Part>
 int take(llhttp_t* parser, const char* at, std::size_t size) {
   (of(parser).found.*Part).append(at, size);
   return 0;
 }
 
-template <std::string reading::*Part>
+template <std::string reading::* Part>
 int take_of_field(llhttp_t* parser, const char* at, std::size_t size) {
   (of(parser).*Part).append(at, size);
   return 0;
@@ -75,9 +76,10 @@ llhttp_settings_t callbacks() {
 
 /// Methods that llhttp takes in an HTTP request, but for CONNECT, whose targets are others.
 constexpr std::string_view known_methods[] = {
-    "DELETE", "GET",    "HEAD", "POST",   "PUT",    "OPTIONS", "TRACE",      "COPY",     "LOCK",  "MKCOL",    "MOVE",   "PROPFIND",
-    "SEARCH", "UNLOCK", "BIND", "REBIND", "UNBIND", "ACL",     "REPORT",     "CHECKOUT", "MERGE", "M-SEARCH", "NOTIFY", "PROPPATCH",
-    "PATCH",  "PURGE",  "LINK", "UNLINK", "SUBSCRIBE",         "MKACTIVITY", "MKCALENDAR"};
+    "DELETE", "GET",   "HEAD",   "POST",     "PUT",       "OPTIONS",    "TRACE",     "COPY",
+    "LOCK",   "MKCOL", "MOVE",   "PROPFIND", "SEARCH",    "UNLOCK",     "BIND",      "REBIND",
+    "UNBIND", "ACL",   "REPORT", "CHECKOUT", "MERGE",     "M-SEARCH",   "NOTIFY",    "PROPPATCH",
+    "PATCH",  "PURGE", "LINK",   "UNLINK",   "SUBSCRIBE", "MKACTIVITY", "MKCALENDAR"};
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> found;
@@ -102,27 +104,43 @@ std::string_view why_line_is_refused(std::string_view line) {
   return {};
 }
 
-bool is_number(std::string_view text) { return text.find_first_not_of("0123456789") == std::string_view::npos; }
+bool is_number(std::string_view text) {
+  return text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool is_one_of(char c, std::string_view marks) {
+  return (static_cast<unsigned char>(c) < 0x80 && std::isalnum(static_cast<unsigned char>(c)) != 0) ||
+         marks.find(c) != std::string_view::npos;
+}
+
+/// "v", hexadecimal digits, a dot, an address.
+bool is_future_address(const std::string& text) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string::npos || dot < 2 || dot + 1 == text.size() || (text.front() | 0x20) != 'v') return false;
+  return text.find_first_not_of("0123456789abcdefABCDEF", 1) == dot &&
+         std::all_of(text.begin(), text.end(), [](char c) { return is_one_of(c, "-._~!$&'()*+,;=:"); });
+}
 
 /// RFC 3986, 3.2.2, in other words than is_host's.
 bool is_plausible_host(std::string text) {
   const std::size_t colon = text.rfind(':');
-  if (colon != std::string::npos && is_number(std::string_view{text}.substr(colon + 1)) && (text.front() != '[' || text[colon - 1] == ']')) text.resize(colon);
+  if (colon != std::string::npos && is_number(std::string_view{text}.substr(colon + 1)) &&
+      (text.front() != '[' || text[colon - 1] == ']')) {
+    text.resize(colon);
+  }
   if (text.starts_with('[')) {
     if (!text.ends_with(']')) return false;
     const std::string inside = text.substr(1, text.size() - 2);
     in6_addr unused{};
-    if (inside.find('\0') == std::string::npos && ::inet_pton(AF_INET6, inside.c_str(), &unused) == 1) return true;
-    const std::size_t digits = inside.find_first_not_of("0123456789abcdefABCDEF", 1);
-    return !inside.empty() && (inside.front() | 0x20) == 'v' && digits != std::string::npos && digits > 1 && inside[digits] == '.' &&
-           digits + 1 < inside.size() &&
-           std::all_of(inside.begin(), inside.end(), [](unsigned char c) { return std::isalnum(c) != 0 || std::string_view{"-._~!$&'()*+,;=:"}.find(static_cast<char>(c)) != std::string_view::npos; });
+    return ::inet_pton(AF_INET6, inside.c_str(), &unused) == 1 || is_future_address(inside);
   }
   for (std::size_t n = 0; n < text.size(); ++n) {
-    const auto c = static_cast<unsigned char>(text[n]);
-    if (c == '%' && n + 2 < text.size() && std::isxdigit(static_cast<unsigned char>(text[n + 1])) != 0 && std::isxdigit(static_cast<unsigned char>(text[n + 2])) != 0) {
+    const auto is_digit = [&](std::size_t at) {
+      return at < text.size() && std::isxdigit(static_cast<unsigned char>(text[at])) != 0;
+    };
+    if (text[n] == '%' && is_digit(n + 1) && is_digit(n + 2)) {
       n += 2;
-    } else if (c > 0x7f || (std::isalnum(c) == 0 && std::string_view{"-._~!$&'()*+,;="}.find(text[n]) == std::string_view::npos)) {
+    } else if (!is_one_of(text[n], "-._~!$&'()*+,;=")) {
       return false;
     }
   }
@@ -130,7 +148,8 @@ bool is_plausible_host(std::string text) {
 }
 
 std::string_view why_request_line_is_refused(std::string_view line) {
-  if (line.find(' ') == line.rfind(' ') || line.find("  ") != std::string_view::npos || line.ends_with(' ') || std::count(line.begin(), line.end(), ' ') != 2) {
+  if (std::count(line.begin(), line.end(), ' ') != 2 || line.find("  ") != std::string_view::npos ||
+      line.ends_with(' ')) {
     return "request line that is not three words with one space between them";
   }
   const std::string_view version = line.substr(line.rfind(' ') + 1);
@@ -141,6 +160,7 @@ std::string_view why_request_line_is_refused(std::string_view line) {
 std::string_view why_fields_are_refused(const llhttp_request& theirs, const request_limits& limits) {
   const bool is_1_0 = theirs.version == "1.0";
   int hosts = 0;
+  int codings = 0;
   for (const auto& [name, value] : theirs.fields) {
     if (same_letters(name, "host")) {
       if (++hosts > 1) return "Host twice";
@@ -148,6 +168,7 @@ std::string_view why_fields_are_refused(const llhttp_request& theirs, const requ
     }
     if (!same_letters(name, "transfer-encoding")) continue;
     if (!same_letters(value, "chunked")) return "coding that is not chunked alone";
+    if (++codings > 1) return "Transfer-Encoding twice";
     if (is_1_0) return "chunks in 1.0";
   }
   if (hosts == 0 && !is_1_0) return "no Host";
@@ -193,7 +214,8 @@ translated_head for_llhttp(std::string_view head, const request& found) {
   return into;
 }
 
-std::string_view why_head_is_refused(std::string_view head, const llhttp_request& theirs, const request_limits& limits) {
+std::string_view why_head_is_refused(std::string_view head, const llhttp_request& theirs,
+                                     const request_limits& limits) {
   if (has_bare_newline(head)) return "bare LF";
   if (head.starts_with("\r\n")) head.remove_prefix(2);
   if (head.starts_with('\r')) return "empty lines before the request line";
@@ -235,7 +257,8 @@ std::string_view why_llhttp_refuses(std::string_view body, std::size_t at, const
   const bool in_chunk = error.starts_with("HPE_STRICT") || error.starts_with("HPE_INVALID_CHUNK_SIZE");
   if (in_chunk && line.find(';') != std::string_view::npos) return "chunk extension";
   const std::string_view name = line.substr(0, line.find(':'));
-  if (same_letters(name, "content-length") || same_letters(name, "transfer-encoding")) return "field of framing in a trailer";
+  if (same_letters(name, "content-length") || same_letters(name, "transfer-encoding"))
+    return "field of framing in a trailer";
   return {};
 }
 

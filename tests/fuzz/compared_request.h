@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "request.h"
-#include "request_parser.h"
+#include "apps/web/request.h"
+#include "apps/web/request_parser.h"
 
 namespace web::fuzz {
 
@@ -41,7 +41,8 @@ struct translated_head {
 [[nodiscard]] translated_head for_llhttp(std::string_view head, const request& found);
 
 /// Why ours refuses a head that llhttp takes: one of the reasons that docs/design/fuzzing.md lists, or nothing.
-[[nodiscard]] std::string_view why_head_is_refused(std::string_view head, const llhttp_request& theirs, const request_limits& limits);
+[[nodiscard]] std::string_view why_head_is_refused(std::string_view head, const llhttp_request& theirs,
+                                                   const request_limits& limits);
 
 /// The same of a body in chunks.
 [[nodiscard]] std::string_view why_body_is_refused(std::string_view body, const request_limits& limits);

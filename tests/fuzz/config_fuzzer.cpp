@@ -1,7 +1,7 @@
 // Configuration files: settings within their ranges, or one line that says where the mistake is.
 //
 // Input: the file.
-#include "config.h"
+#include "apps/web/config.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include <string>
 #include <system_error>
 
+#include "apps/web/one_line.h"
 #include "fuzz_target.h"
-#include "one_line.h"
 
 namespace web::fuzz {
 
@@ -21,7 +21,8 @@ namespace {
 /// A file in memory: read_config wants one.
 class memory_file {
  public:
-  memory_file() : descriptor_{::memfd_create("config", MFD_CLOEXEC)}, path_{"/proc/self/fd/" + std::to_string(descriptor_)} {
+  memory_file()
+      : descriptor_{::memfd_create("config", MFD_CLOEXEC)}, path_{"/proc/self/fd/" + std::to_string(descriptor_)} {
     if (descriptor_ < 0) throw std::system_error{errno, std::generic_category(), "memfd_create"};
   }
   ~memory_file() { ::close(descriptor_); }
@@ -29,7 +30,8 @@ class memory_file {
   memory_file& operator=(const memory_file&) = delete;
 
   void write(std::string_view text) const {
-    const bool good = ::ftruncate(descriptor_, 0) == 0 && ::pwrite(descriptor_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+    const bool good = ::ftruncate(descriptor_, 0) == 0 &&
+                      ::pwrite(descriptor_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
     if (!good) throw std::system_error{errno, std::generic_category(), "memory_file"};
   }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -39,13 +41,18 @@ class memory_file {
   std::string path_;
 };
 
-bool is_time(std::chrono::milliseconds t) { return t.count() >= 0 && t.count() <= 1'000'000'000; }
+bool is_time(std::chrono::milliseconds t) {
+  return t.count() >= 0 && t.count() <= 1'000'000'000;
+}
 
 void check_settings(const settings& found) {
-  promise(found.workers <= 1024 && found.max_connections >= 1 && found.max_connections <= 1'000'000, "workers and connections are within their ranges");
-  promise(is_time(found.times.header) && is_time(found.times.idle) && is_time(found.times.write) && is_time(found.times.drain) && is_time(found.pages.recheck),
+  promise(found.workers <= 1024 && found.max_connections >= 1 && found.max_connections <= 1'000'000,
+          "workers and connections are within their ranges");
+  promise(is_time(found.times.header) && is_time(found.times.idle) && is_time(found.times.write) &&
+              is_time(found.times.drain) && is_time(found.pages.recheck),
           "times are within their ranges");
-  promise(found.pages.cache.bytes <= std::uint64_t{1} << 40 && found.pages.cache.entries <= 1'000'000'000 && found.pages.largest_page <= std::size_t{16} << 20,
+  promise(found.pages.cache.bytes <= std::uint64_t{1} << 40 && found.pages.cache.entries <= 1'000'000'000 &&
+              found.pages.largest_page <= std::size_t{16} << 20,
           "the cache is within its ranges");
   promise(!found.listen.empty() || !found.listen_tls.empty(), "it listens somewhere");
   promise(!found.hosts.empty(), "there is a host");
@@ -56,7 +63,8 @@ void check_settings(const settings& found) {
     promise(&host == &found.hosts.front() || !host.names.empty(), "another host has a name");
     for (const std::string& name : host.names) {
       promise(!name.empty() && names.insert(name).second, "a name is one host's");
-      promise(std::none_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; }), "a name is in small letters");
+      promise(std::none_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; }),
+              "a name is in small letters");
     }
   }
 }
@@ -66,13 +74,15 @@ void check_error(const std::string& said, const std::string& path, std::string_v
   promise(said.starts_with(path + ":"), "an error names the file");
   const std::string place = said.substr(path.size() + 1);
   const std::size_t colon = place.find(':');
-  promise(colon != 0 && colon != std::string::npos && place.find_first_not_of("0123456789") == colon, "an error names the line");
+  promise(colon != 0 && colon != std::string::npos && place.find_first_not_of("0123456789") == colon,
+          "an error names the line");
   const auto lines = std::count(text.begin(), text.end(), '\n') + 1;
   const long line = std::stol(place);
   promise(line >= 1 && line <= lines, "the file has that line: " + place);
   promise(place.size() > colon + 2, "an error says what is wrong");
   const std::string shown = one_line(said);
-  promise(std::none_of(shown.begin(), shown.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }), "an error is shown on one line");
+  promise(std::none_of(shown.begin(), shown.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }),
+          "an error is shown on one line");
 }
 
 }  // namespace

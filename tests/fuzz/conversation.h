@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "read_buffer.h"
-#include "request.h"
-#include "request_body.h"
-#include "request_parser.h"
+#include "apps/web/read_buffer.h"
+#include "apps/web/request.h"
+#include "apps/web/request_body.h"
+#include "apps/web/request_parser.h"
 
 namespace web::fuzz {
 
@@ -30,9 +30,9 @@ struct seen_request {
 /// How far a client has come.
 struct transcript {
   std::vector<seen_request> requests;
-  int refused = 0;        ///< the status; 1: within a body; 0: not refused
-  bool has_begun = false; ///< a head that has not ended
-  std::size_t used = 0;   ///< bytes behind which the next request begins
+  int refused = 0;         ///< the status; 1: within a body; 0: not refused
+  bool has_begun = false;  ///< a head that has not ended
+  std::size_t used = 0;    ///< bytes behind which the next request begins
 
   [[nodiscard]] bool operator==(const transcript&) const = default;
 };

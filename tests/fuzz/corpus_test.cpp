@@ -23,8 +23,8 @@ struct named_target {
 };
 
 constexpr named_target targets[] = {
-    {"request", fuzz_request}, {"target", fuzz_target},       {"byte_range", fuzz_byte_range}, {"fields", fuzz_fields},
-    {"config", fuzz_config},   {"http_date", fuzz_http_date},
+    {"request", fuzz_request}, {"target", fuzz_target}, {"byte_range", fuzz_byte_range},
+    {"fields", fuzz_fields},   {"config", fuzz_config}, {"http_date", fuzz_http_date},
 #ifdef TARTAN_HAS_LLHTTP
     {"llhttp", fuzz_llhttp},
 #endif
@@ -42,7 +42,8 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& where) 
 
 /// Nothing, or the promise that is broken. The bytes are in memory of exactly their size.
 std::string broken_by(const named_target& one, const std::filesystem::path& input) {
-  std::cout << "input " << input.string() << '\n' << std::flush;  // if a sanitizer ends the program, this line says with what
+  std::cout << "input " << input.string() << '\n'
+            << std::flush;  // if a sanitizer ends the program, this line says with what
   std::ifstream file{input, std::ios::binary};
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
   const auto exact = std::make_unique<char[]>(text.size());
@@ -65,10 +66,12 @@ TEST_P(corpus, breaks_no_promise) {
 
 /// An input that shows a known mistake is in known/<target>, and known.txt says why; once it is mended, the input belongs to the corpus.
 TEST_P(corpus, has_known_mistakes_that_are_still_there) {
-  for (const auto& each : files_in(folder / "known" / GetParam().name)) EXPECT_NE(broken_by(GetParam(), each), "") << each;
+  for (const auto& each : files_in(folder / "known" / GetParam().name))
+    EXPECT_NE(broken_by(GetParam(), each), "") << each;
 }
 
-INSTANTIATE_TEST_SUITE_P(of, corpus, testing::ValuesIn(targets), [](const auto& one) { return std::string{one.param.name}; });
+INSTANTIATE_TEST_SUITE_P(of, corpus, testing::ValuesIn(targets),
+                         [](const auto& one) { return std::string{one.param.name}; });
 
 TEST(known_mistakes, have_a_reason_each) {
   std::set<std::string> listed;

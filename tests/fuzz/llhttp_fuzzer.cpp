@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "apps/web/field.h"
+#include "apps/web/received_fixture.h"
+#include "apps/web/request_body.h"
+#include "apps/web/request_parser.h"
 #include "compared_request.h"
-#include "field.h"
 #include "fuzz_target.h"
-#include "received_fixture.h"
-#include "request_body.h"
-#include "request_parser.h"
 
 namespace web::fuzz {
 
@@ -21,7 +21,9 @@ constexpr request_limits limits;
 
 void check_request_line(const request& ours, const translated_head& sent, const llhttp_request& theirs) {
   if (sent.same_method) {
-    const bool same = theirs.method == "GET" ? ours.method == method::get : theirs.method == "HEAD" ? ours.method == method::head : true;
+    const bool same = theirs.method == "GET"    ? ours.method == method::get
+                      : theirs.method == "HEAD" ? ours.method == method::head
+                                                : true;
     promise(same, "the same method");
     promise(ours.method != method::get || theirs.method == "GET", "GET is GET");
     promise(ours.method != method::head || theirs.method == "HEAD", "HEAD is HEAD");
@@ -46,13 +48,14 @@ void check_fields(const request& ours, const llhttp_request& theirs) {
 }
 
 bool has_field(const llhttp_request& theirs, std::string_view wanted) {
-  return std::any_of(theirs.fields.begin(), theirs.fields.end(), [&](const auto& one) { return same_letters(one.first, wanted); });
+  return std::any_of(theirs.fields.begin(), theirs.fields.end(),
+                     [&](const auto& one) { return same_letters(one.first, wanted); });
 }
 
 void check_framing(const request& ours, const llhttp_request& theirs) {
   promise(ours.chunked == theirs.chunked, "chunks or none");
   promise(ours.chunked || ours.content_length == theirs.content_length, "the same length");
-  if (has_field(theirs, "proxy-connection")) return;                         // which llhttp takes for Connection
+  if (has_field(theirs, "proxy-connection")) return;  // which llhttp takes for Connection
   if (!ours.keep_alive && ours.http_1_0 && theirs.keep_alive) {
     promise(has_field(theirs, "connection"), "1.0 ends unless it says otherwise");  // "close, keep-alive": ours closes
     return;
@@ -72,7 +75,8 @@ std::optional<std::size_t> check_body(const request& ours, const std::string& he
   const std::size_t their_size = theirs.used - std::min(theirs.used, head.size());
   if (ended == request_body::outcome::complete) {
     if (!theirs.error.empty()) {
-      promise(!why_llhttp_refuses(behind, their_size, theirs.error).empty(), "a body that ours takes is none: " + theirs.error);
+      promise(!why_llhttp_refuses(behind, their_size, theirs.error).empty(),
+              "a body that ours takes is none: " + theirs.error);
       return std::nullopt;
     }
     promise(theirs.is_complete, "the body ends for both");
@@ -80,7 +84,8 @@ std::optional<std::size_t> check_body(const request& ours, const std::string& he
     return size;
   }
   promise(!theirs.is_complete || ended == request_body::outcome::refused, "what is incomplete is so for both");
-  if (theirs.is_complete) promise(!why_body_is_refused(behind.substr(0, their_size), limits).empty(), "a body is refused without a reason");
+  if (theirs.is_complete)
+    promise(!why_body_is_refused(behind.substr(0, their_size), limits).empty(), "a body is refused without a reason");
   return std::nullopt;
 }
 
@@ -93,7 +98,8 @@ std::optional<std::size_t> check_one(std::string_view bytes) {
     const llhttp_request theirs = read_by_llhttp(bytes);
     if (!theirs.has_head) return std::nullopt;
     promise(ended == request_parser::outcome::refused, "a head is incomplete for ours only");
-    promise(!why_head_is_refused(bytes.substr(0, theirs.head_size), theirs, limits).empty(), "a head is refused without a reason");
+    promise(!why_head_is_refused(bytes.substr(0, theirs.head_size), theirs, limits).empty(),
+            "a head is refused without a reason");
     return std::nullopt;
   }
   const translated_head sent = for_llhttp(bytes.substr(0, ours.head_size), ours);

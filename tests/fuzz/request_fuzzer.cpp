@@ -23,10 +23,14 @@ request_limits small_limits() {
 
 std::size_t piece_size(unsigned how, std::minstd_rand& random) {
   switch (how) {
-    case 0: return 1;
-    case 1: return 1 + random() % 3;
-    case 2: return 1 + random() % 16;
-    default: return 1 + random() % 200;
+    case 0:
+      return 1;
+    case 1:
+      return 1 + random() % 3;
+    case 2:
+      return 1 + random() % 16;
+    default:
+      return 1 + random() % 200;
   }
 }
 

@@ -8,7 +8,14 @@
 #include "apps/web/received_fixture.h"
 #include "fuzz_target.h"
 
-#if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
+#if defined(__SANITIZE_ADDRESS__)  // GCC
+#define TARTAN_HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TARTAN_HAS_ASAN 1
+#endif
+#endif
+#ifdef TARTAN_HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #else
 #define ASAN_POISON_MEMORY_REGION(at, size) (static_cast<void>(at), static_cast<void>(size))

@@ -20,6 +20,8 @@ namespace {
 struct named_target {
   std::string_view name;
   void (*run)(std::string_view);
+
+  friend void PrintTo(const named_target& one, std::ostream* to) { *to << one.name; }
 };
 
 constexpr named_target targets[] = {

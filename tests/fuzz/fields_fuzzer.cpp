@@ -49,7 +49,10 @@ std::string written(const lines& all) {
 /// The same with other letters, blanks and lines.
 std::string disguised(const lines& all) {
   std::string text = "X-If-Match: *\r\n";
-  for (const auto& [name, value] : all) text += upper(name) + ": \t" + value + " \t\r\nRang: bytes=0-0\r\n";
+  for (const auto& [name, value] : all) {
+    const bool is_coding = same_letters(name, "accept-encoding");  // tags and dates have letters of their own
+    text += upper(name) + ": \t" + (is_coding ? upper(value) : value) + " \t\r\nRang: bytes=0-0\r\n";
+  }
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <string>
 
+#include "apps/web/request.h"
 #include "apps/web/target.h"
 
 namespace web::fuzz {
@@ -200,16 +201,18 @@ llhttp_request read_by_llhttp(std::string_view bytes) {
   }
 }
 
-translated_head for_llhttp(std::string_view head, const request& found) {
-  const std::size_t begin = head.starts_with("\r\n") ? 2 : 0;
-  const std::string_view word = head.substr(begin, head.find(' ', begin) - begin);
+translated_head for_llhttp(std::string_view head) {
+  if (head.starts_with("\r\n")) head.remove_prefix(2);
+  const std::string_view line = head.substr(0, head.find("\r\n"));
+  const std::string_view method = line.substr(0, line.find(' '));
+  const std::string_view version = line.substr(line.rfind(' ') + 1);
   translated_head into;
-  into.same_method = std::find(std::begin(known_methods), std::end(known_methods), word) != std::end(known_methods);
+  into.target = line.substr(method.size() + 1, line.size() - method.size() - version.size() - 2);
+  into.same_method = std::find(std::begin(known_methods), std::end(known_methods), method) != std::end(known_methods);
   std::string scratch;
-  into.same_target = !path_of(found.target, scratch).error;
-  into.text.append(into.same_method ? word : "GET").append(" ").append(into.same_target ? found.target : "/");
-  into.text.append(found.http_1_0 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n");
-  into.text.append(found.fields).append("\r\n");
+  into.same_target = !path_of(into.target, scratch).error;
+  into.text.append(into.same_method ? method : "GET").append(" ").append(into.same_target ? into.target : "/");
+  into.text.append(" ").append(version == "HTTP/1.0" ? version : "HTTP/1.1").append(head.substr(line.size()));
   std::replace(into.text.begin(), into.text.end(), '\t', ' ');
   return into;
 }

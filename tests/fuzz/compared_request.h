@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "apps/web/request.h"
 #include "apps/web/request_parser.h"
 
 namespace web::fuzz {
@@ -32,13 +31,14 @@ struct llhttp_request {
 [[nodiscard]] llhttp_request read_by_llhttp(std::string_view bytes);
 
 /// A head that ours takes, written so that llhttp has to take it, too, and find the same fields: what stands in docs/design/fuzzing.md as
-/// "taken on purpose" is replaced.
+/// "taken on purpose" is replaced. Nothing of what ours has found in it is used.
 struct translated_head {
   std::string text;
+  std::string_view target;  ///< as it was sent
   bool same_method = false;
   bool same_target = false;
 };
-[[nodiscard]] translated_head for_llhttp(std::string_view head, const request& found);
+[[nodiscard]] translated_head for_llhttp(std::string_view head);
 
 /// Why ours refuses a head that llhttp takes: one of the reasons that docs/design/fuzzing.md lists, or nothing.
 [[nodiscard]] std::string_view why_head_is_refused(std::string_view head, const llhttp_request& theirs,

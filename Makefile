@@ -6,6 +6,7 @@ ROOT ?= apps/web/site
 WORKERS ?= 0
 BENCH ?= --scale 0.25
 FUZZ ?= --seconds 60
+BENCH_WEB ?= --rounds 3 --seconds 1
 
 build: ## build the library, optimized, in build/release
 	@$(call build_target,release,tartan)
@@ -60,6 +61,12 @@ bench-io: ## sockets and the web server, against bare epoll, Asio, libuv and ngi
 	@cmake --preset bench -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset bench --target all -j $(JOBS)
 	@BENCH_NGINX="$$(bench/nginx)" bench/run --group io $(BENCH_IO)
 
+bench-web: ## the web server under load, H1 to H6, against nginx, h2o, lighttpd, Apache, Beast, hyper: an hour and more (BENCH_WEB="--rounds 7 --seconds 2")
+	@tools/packages build apps bench-web
+	@cmake --preset bench -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset bench --target bench_web -j $(JOBS)
+	@bench/web/build
+	@bench/web/run $(BENCH_WEB)
+
 simulate: ## the schedulers on simulated cores: the papers' 4 and 8, and 16 to 128 (some minutes)
 	@tools/packages build apps test
 	@$(call build_target,release,simulations)
@@ -83,4 +90,4 @@ help: ## this list
 
 build_target = { [ -f build/$(1)/build.ninja ] || cmake --preset $(1); } && cmake --build --preset $(1) --target $(2) -j $(JOBS)
 
-.PHONY: build serve test soak conformance faults fuzz simulate bench bench-full bench-gate bench-io tidy lint install clean help
+.PHONY: build serve test soak conformance faults fuzz simulate bench bench-full bench-gate bench-io bench-web tidy lint install clean help

@@ -1,0 +1,85 @@
+"""The tables of a record, as text and as docs/web-benchmarks.md."""
+
+import pathlib
+
+import contenders
+import figures
+import passage
+import pictures
+import table
+import web_goals
+import workloads
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PAGE = ROOT / "docs" / "web-benchmarks.md"
+MARKS = ("<!-- web: begin (written by bench/web/run --docs) -->", "<!-- web: end -->")
+HEAD = ["contender", "workers", "CPU us per request", "min", "max", "by the floor's", "req/s", "req/s of server CPU", "p50 us", "p99 us", "p99.9 us", "errors",
+        "starved", "Jain", "KB per connection", "inv. switches"]
+
+
+def heading(record):
+    at = record["circumstances"]
+    some = f"; only {', '.join(record['contenders'])}" if record["contenders"] else ""
+    return (f"Commit {at['commit']}{' with changes' if at['changed'] else ''}, {at['date']}; {at['cpu']}, {at['cores']} cores, Linux {at['kernel']}, "
+            f"load {at['load_before']:.1f} at the start; {at['compiler']}, {at['flags']}; {record['rounds']} rounds of {record['seconds']:g} s{some}.")
+
+
+def lines_of(found, workload, point):
+    """Rows of text of one point; the first is the head."""
+    lines = [HEAD]
+    for row in found.rows(workload, point, contenders.ORDER):
+        costs = found.values(row, "cpu_us")
+        floor = found.ratio(row, (workload, point, contenders.FLOOR, row[3]), "cpu_us")
+        jain = found.median(row, "jain")
+        cells = [found.median(row, "cpu_us"), min(costs), max(costs), floor, found.median(row, "requests_per_s"), found.capacity(row)]
+        cells += [found.median(row, name) for name in ("p50_us", "p99_us", "p999_us")]
+        # Of all runs the most: a median would hide one that starved.
+        cells += [max(found.values(row, name)) for name in ("errors", "starved")]
+        last = [found.median(row, name) for name in ("kb_per_connection", "involuntary_switches")]
+        lines.append([row[2], str(row[3]), *map(table.number, cells), f"{jain:.4f}", *map(table.number, last)])
+    return lines
+
+
+def tables(found, form):
+    """Text of all points that were run; form is table.plain_text or table.markdown."""
+    parts = []
+    for of in workloads.WORKLOADS:
+        for at in of.points:
+            lines = lines_of(found, of.key, at.name(of))
+            if len(lines) > 1:
+                files = {"page": "one file of 1 KB", "mix": "the files of H3", "flat": "700 files"}[at.files]
+                parts.append(("### " if form is table.markdown else "") + of.title + (f": {at.clients} clients, {files}" if len(of.points) > 1
+                                                                                      else f", {at.clients} clients"))
+                parts.append(form(lines))
+    return "\n\n".join(parts)
+
+
+def remarks(record):
+    """Lines on what is in no table."""
+    warm = ", ".join(f"{key.upper()} {seconds:g} s" for key, seconds in record["warm_up_s"].items())
+    return ([f"Warm-up before each measurement: {warm}. H3's server starts with empty caches of its own; the kernel's hold the files."]
+            + [f"{line}." for line in record["left_out"]] + [f"FAILED, and so not in the table: {line}." for line in record["failed"]])
+
+
+def plain(record):
+    found = figures.results(record["runs"])
+    reached = web_goals.lines_of(found)
+    return "\n\n".join([heading(record), tables(found, table.plain_text), *([table.plain_text(reached)] if len(reached) > 1 else []),
+                        "\n".join(remarks(record))])
+
+
+GOALS = """Set before there was a line of code. Ratios are medians of those of one round; throughput is by the server's processor time. An open one is
+open."""
+
+
+def write(record, name, page):
+    """The page's passage and its pictures. `name`: of the record's file."""
+    found = figures.results(record["runs"])
+    reached, still = web_goals.lines_of(found), web_goals.open_ones(found)
+    drawn = pictures.write(found, heading(record), page.parent / "plots")
+    parts = [f"{heading(record)} All runs are in `bench/results/{name}`."]
+    parts += ["### What was to be reached", GOALS, table.markdown(reached, words=(0, 1, 3, 5))] if len(reached) > 1 else []
+    parts += ["### What is open", "\n".join(f"- {line}" for line in still)] if still else []
+    parts += ["### The papers' figures, of today", *(f"![{title}]({path.relative_to(page.parent).as_posix()})" for title, path in drawn)] if drawn else []
+    parts += [tables(found, table.markdown), "### Beside the runs", "\n".join(f"- {line}" for line in remarks(record))]
+    passage.replace(page, *MARKS, "\n\n".join(parts))

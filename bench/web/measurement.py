@@ -1,0 +1,79 @@
+"""One measurement: a server is started, the injector warms it up and measures, and the server is ended.
+
+`asked` has the injector (`load`), the folder of programs, the document roots (`roots`), and how many seconds are measured.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import contenders
+import figures
+import plan
+import server
+import workloads
+
+BEYOND_S = 90  # what an injector may take more than it measures: ten thousand connections are made first
+
+
+def processors(workers):
+    """(CPUs of the server, of the injector). With CPUs for both the server has one for each worker; else both share all, as the kernel sees fit."""
+    every = sorted(os.sched_getaffinity(0))
+    if workers >= len(every):
+        return every, every
+    return every[:workers], every[workers:]
+
+
+def injector_words(asked, workload, at, place, ids, told, seed):
+    """The command of the load."""
+    shared = place.workers >= plan.all_workers()
+    own = max(1, plan.all_workers() // 2) if shared else plan.all_workers() - place.workers
+    target = "/page.html" if at.files == "page" else "/"
+    words = [str(asked.load), "http", *(word for port in place.ports for word in ("--url", f"http://127.0.0.1:{port}{target}")),
+             "--clients", str(at.clients), "--requests-per-connection", str(workload.requests_per_connection), "--seconds", f"{asked.seconds:g}",
+             "--warm-up", f"{workloads.warm_up_s(workload, asked.seconds):g}", "--workers", str(own), "--json", str(told),
+             "--seed", str(seed)]
+    words += [word for each in ids for word in ("--server", str(each))]
+    if at.files != "page":
+        return words + ["--set", str(place.root)]
+    # With several ports, too: all serve the same file.
+    return words + (["--body", str(place.root / "page.html")] if len(place.ports) == 1 else [])
+
+
+def load(asked, workload, at, place, ids, cpus, seed, around):
+    """What the injector has found; a failure if it has found nothing."""
+    told = place.at / "load.json"
+    words = around(ids) + injector_words(asked, workload, at, place, ids, told, seed)
+    environment = {name: value for name, value in os.environ.items() if name != contenders.SCHEDULER}
+    try:
+        done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment,
+                              timeout=asked.seconds + workloads.warm_up_s(workload, asked.seconds) + BEYOND_S,
+                              preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+    except subprocess.TimeoutExpired:
+        raise server.failure("the injector did not end") from None
+    if done.returncode not in (0, 1) or not told.exists():  # 1: there were errors, which are figures
+        raise server.failure(f"the injector ended with {done.returncode}: {done.stderr.strip()[-300:]}")
+    found = json.loads(told.read_text())
+    if not found["requests"]:
+        raise server.failure(f"no request was answered; errors {found['errors']}")
+    return found
+
+
+def take(asked, workload, at, who, workers, seed, around=lambda ids: []):
+    """Its figures. Raises a failure. `around(processes of the server)`: words of a command that runs the injector."""
+    with tempfile.TemporaryDirectory(prefix="bench-web-") as folder:
+        os.chmod(folder, 0o755)  # for servers that become somebody else
+        place = contenders.place(asked.roots.root(at.files), at.files, pathlib.Path(folder), server.free_ports(who.ports(workers)), workers, at.clients,
+                                 workload.closing, asked.programs)
+        served_by, loaded_by = processors(workers)
+        running = server.server(who.start(place), place.ports, served_by)
+        try:
+            running.wait_until_ready()
+            found = load(asked, workload, at, place, running.ids, loaded_by, seed, around)
+        finally:
+            wrong = running.end(who.ends_with)
+        if wrong:
+            raise server.failure(wrong)
+        return figures.of_run(found)

@@ -1,0 +1,53 @@
+"""H1 to H6: what the clients ask for, and how often on a connection."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class point:
+    """One number of clients, and what they ask for."""
+    clients: int
+    files: str  # "page": one of 1 KB; "mix": 720 as of SPECweb99, 100 MB; "flat": 700 of 4 KB
+    everybody: bool = True  # else only those that a curve is drawn of
+
+    def name(self, of):
+        """As it stands in a record."""
+        return f"{self.files}/{self.clients}" if len({each.files for each in of.points}) > 1 else str(self.clients)
+
+
+@dataclasses.dataclass(frozen=True)
+class workload:
+    key: str
+    title: str
+    points: tuple
+    requests_per_connection: int  # 0: the connection is kept
+    warm_up: float = 0.25  # of what is measured
+
+    @property
+    def closing(self):
+        return self.requests_per_connection == 1
+
+
+LEAST_WARM_UP_S = 0.2
+MELY_CLIENTS = (200, 500, 1000, 1500, 2000)
+CONNECTIONS = (64, 256, 1024, 4096, 10000)
+
+WORKLOADS = [
+    workload("h1", "H1: one file of 1 KB, kept-alive connections", (point(200, "page"),), 0),
+    workload("h2", "H2: one file of 1 KB, 150 requests per connection", tuple(point(n, "page", n == 200) for n in MELY_CLIENTS), 150),
+    # From a cold start of the server. The long warm-up of libasync-smp's evaluation, by what is measured: each run starts a server of its own.
+    workload("h3", "H3: a mix as of SPECweb99, 720 files, 100 MB, 10 requests per connection", (point(800, "mix"),), 10, warm_up=1.5),
+    workload("h4", "H4: many connections, kept", tuple(point(n, files, False) for files in ("mix", "page") for n in CONNECTIONS), 0, warm_up=0.5),
+    workload("h5", "H5: one file of 1 KB, one request per connection", (point(200, "page"),), 1),
+    workload("h6", "H6: 700 files of 4 KB, 5 requests per connection", (point(800, "flat"),), 5),
+]
+BY_KEY = {each.key: each for each in WORKLOADS}
+PAGE_BYTES = 1024
+# tartan-load make-set ...
+SETS = {"mix": ("--files", "720", "--bytes", "100000000", "--seed", "1", "--shape", "specweb99"),
+        "flat": ("--files", "700", "--shape", "flat", "--file-bytes", "4096", "--seed", "1")}
+
+
+def warm_up_s(of, seconds):
+    """Before each measurement, not counted."""
+    return max(LEAST_WARM_UP_S, of.warm_up * seconds)

@@ -32,8 +32,9 @@ def injector_words(asked, workload, at, place, ids, told, seed):
     own = max(1, plan.all_workers() // 2) if shared else plan.all_workers() - place.workers
     target = "/page.html" if at.files == "page" else "/"
     words = [str(asked.load), "http", *(word for port in place.ports for word in ("--url", f"http://127.0.0.1:{port}{target}")),
-             "--clients", str(at.clients), "--requests-per-connection", str(workload.requests_per_connection), "--seconds", f"{asked.seconds:g}",
-             "--warm-up", f"{workloads.warm_up_s(workload, asked.seconds):g}", "--workers", str(own), "--json", str(told),
+             "--clients", str(at.clients), "--requests-per-connection", str(workload.requests_per_connection),
+             "--seconds", f"{workloads.measured_s(at, asked.seconds):g}",
+             "--warm-up", f"{workloads.warm_up_s(workload, at, asked.seconds):g}", "--workers", str(own), "--json", str(told),
              "--seed", str(seed)]
     words += [word for each in ids for word in ("--server", str(each))]
     if at.files != "page":
@@ -49,7 +50,7 @@ def load(asked, workload, at, place, ids, cpus, seed, around):
     environment = {name: value for name, value in os.environ.items() if name != contenders.SCHEDULER}
     try:
         done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment,
-                              timeout=asked.seconds + workloads.warm_up_s(workload, asked.seconds) + BEYOND_S,
+                              timeout=workloads.measured_s(at, asked.seconds) + workloads.warm_up_s(workload, at, asked.seconds) + BEYOND_S,
                               preexec_fn=lambda: os.sched_setaffinity(0, cpus))
     except subprocess.TimeoutExpired:
         raise server.failure("the injector did not end") from None

@@ -15,7 +15,7 @@ CPU = ("Drawn is not what came over the wire, for the load shares the machine: i
        "request, the requests per second of servers that had so many CPUs to themselves, no faster for being alone.")
 # By name, so that one has the same everywhere. Each is to be seen on white and on black.
 COLORS = {contenders.FLOOR: plot.FLOOR_COLOR, "tartan-web": "#e8590c", "web-2003": "#d0517f", "web-sws": "#d0517f", "web-per-worker": "#f08c5a",
-          "web-serial": "#b5890b", "web-sws-serial": "#b5890b", "nginx": "#2f9e44", "h2o": "#3b82d6", "lighttpd": "#6d9a1f", "apache-event": "#0ea5c6",
+          "web-serial": "#b5890b", "web-sws-serial": "#b5890b", "nginx": "#2f9e44", "h2o": "#3b82d6", "lighttpd": "#6d9a1f", "apache-event": "#c2255c",
           "apache-worker": "#0ea5c6", "apache-prefork": "#5c7cfa", "beast-strand": "#a05cc8", "hyper": "#12968b"}
 # Where the same program is drawn with several schedulers.
 SCHEDULERS = {contenders.SMP: "#a05cc8", contenders.SMP_ALONE: "#3b82d6", contenders.MELY: "#e64980", contenders.MELY_ALONE: "#f08c5a"}

@@ -131,10 +131,9 @@ def lines_of(found):
     return [HEAD] + lines + colored(found) + copied(found) + schedulers(found)
 
 
-def open_ones(found):
-    """Sentences on what is not reached, with what a figure would need besides."""
-    said = [f"{each[1]}, {each[2]} worker{'s' if each[2] != '1' else ''}: {each[0]} {each[4]}, to reach {each[3]}." for each in lines_of(found)[1:]
-            if "open" in each[5]]
+def summary(lines, found):
+    """A sentence or two on what these lines say."""
+    said = f"{sum('open' not in each[5] for each in lines[1:])} of {len(lines) - 1} are reached; the others are open."
     if max(found.workers(), default=0) < CORES_OF_MELY:
-        said.append(f"Mely's +25 % and +73 % over libasync-smp are of {CORES_OF_MELY} cores: not asked of a run with fewer workers.")
+        said += f" Mely's +25 % and +73 % over libasync-smp are of {CORES_OF_MELY} cores: a run with fewer workers says nothing of them."
     return said

@@ -29,6 +29,7 @@ class workload:
 
 
 LEAST_WARM_UP_S = 0.2
+CLIENTS_OF_A_SECOND = 2000
 MELY_CLIENTS = (200, 500, 1000, 1500, 2000)
 CONNECTIONS = (64, 256, 1024, 4096, 10000)
 
@@ -48,6 +49,11 @@ SETS = {"mix": ("--files", "720", "--bytes", "100000000", "--seed", "1", "--shap
         "flat": ("--files", "700", "--shape", "flat", "--file-bytes", "4096", "--seed", "1")}
 
 
-def warm_up_s(of, seconds):
+def measured_s(at, seconds):
+    """Longer with many clients: each is to have several answers, or who has one less than others would look starved."""
+    return seconds * max(1, at.clients / CLIENTS_OF_A_SECOND)
+
+
+def warm_up_s(of, at, seconds):
     """Before each measurement, not counted."""
-    return max(LEAST_WARM_UP_S, of.warm_up * seconds)
+    return max(LEAST_WARM_UP_S, of.warm_up * measured_s(at, seconds))

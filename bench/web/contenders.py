@@ -79,8 +79,14 @@ def web(at, port, workers):
 
 
 def coloring(program, at, port, workers):
-    return (str(at.programs / "apps" / "colorings" / program), "--root", str(at.root), "--listen", f"127.0.0.1:{port}", "--workers", str(workers),
-            "--max-clients", "20000")
+    most = ("--max-clients", "20000") if "sws" in program else ()  # SWS counts them, the others do not
+    return (str(at.programs / "apps" / "colorings" / program), "--root", str(at.root), "--listen", f"127.0.0.1:{port}", "--workers", str(workers), *most)
+
+
+def environment_of(program, scheduler):
+    """The servers that are written for one core have libasync's loop beneath them."""
+    chosen = scheduler or ("serial" if program in ("web-serial", "web-sws-serial") else "")
+    return {SCHEDULER: chosen} if chosen else {}
 
 
 def existing(*below):
@@ -94,7 +100,7 @@ def existing(*below):
 def ours(program, scheduler="", **more):
     """`program`: tartan-web, or the name of one of the colorings."""
     words = web if program == "tartan-web" else functools.partial(coloring, program)
-    environment = {SCHEDULER: scheduler} if scheduler else {}
+    environment = environment_of(program, scheduler)
     kind = "paper" if scheduler else "ours" if program == "tartan-web" else "coloring"
     found = existing("apps", "web", program) if program == "tartan-web" else existing("apps", "colorings", program)
     return contender(program + (f"@{scheduler}" if scheduler else ""), kind, lambda at: [launch(words(at, at.ports[0], at.workers), environment)], found,
@@ -104,7 +110,7 @@ def ours(program, scheduler="", **more):
 def copies(program, scheduler="", **more):
     """A process with one worker for each port."""
     words = web if program == "tartan-web" else functools.partial(coloring, program)
-    environment = {SCHEDULER: scheduler} if scheduler else {}
+    environment = environment_of(program, scheduler)
     one = ours(program, scheduler)
     return contender(one.name + "+copies", "copies", lambda at: [launch(words(at, port, 1), environment) for port in at.ports], one.program,
                      workers="many", **more)

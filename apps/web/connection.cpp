@@ -221,13 +221,13 @@ void connection::answer_page(const page& what, const std::shared_ptr<const file>
   }
   if (out_.empty() && out_.capacity() < what.body.size()) take_buffer();
   append_page(out_, what, form());
-  send_behind(large, what.size);
+  if (large != nullptr) send_behind(large, what.size);
   end_request(status::ok);
 }
 
-/// All of a file, if there is one and its body is wanted.
+/// All of a file, if its body is wanted.
 void connection::send_behind(const std::shared_ptr<const file>& large, std::uint64_t size) {
-  if (large == nullptr || request_.method == method::head) return;
+  if (request_.method == method::head) return;
   large_ = large;
   large_parts_.assign(1, {0, size});
   large_frame_.assign(2, {});
@@ -342,7 +342,7 @@ void connection::answer_error(const page* what, const std::shared_ptr<const file
   const status why = std::exchange(error_, status::ok);
   if (what == nullptr) return answer_status(why);
   append_error_page(out_, why, *what, form());
-  send_behind(large, what->size);
+  if (large != nullptr) send_behind(large, what->size);
   end_request(why);
 }
 

@@ -1,10 +1,14 @@
 """Tests of clients that ask for what is rare, that break off, and that are many."""
+import errno
 import os
+import pathlib
 import resource
+import socket
+import tempfile
 import threading
 
 import harness
-from harness import LARGE, expect, get, server, test
+from harness import LARGE, expect, get, server, test, wait_until
 
 
 def with_descriptors(number):
@@ -116,3 +120,35 @@ def stalled_downloads_of_one_file_leave_descriptors_for_all_others():
             expect(late.get("/style.css")[0] == 200)
         for each in stalled:
             each.reset()
+
+
+def sent_and_not_taken(port):
+    """Bytes that the kernel keeps for the one client that is connected."""
+    at = f"0100007F:{port:04X}"
+    lines = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()]
+    return max((int(line[4].split(":")[0], 16) for line in lines if line[1] == at and line[3] == "01"), default=0)
+
+
+@test
+def a_client_that_does_not_read_costs_the_kernel_little():
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "large.bin").write_bytes(bytes(16 << 20))
+        (pathlib.Path(folder) / "page.html").write_bytes(b"page")
+        with server(root=folder) as s, s.connect() as slow:
+            slow.send(get("/large.bin"))
+            wait_until(lambda: sent_and_not_taken(s.port) > 16384, "a send buffer that fills")
+            before = -1
+            while (now := sent_and_not_taken(s.port)) != before:  # until it grows no more
+                before = now
+                for _ in range(200):
+                    with s.connect() as c:
+                        expect(c.get("/page.html")[0] == 200)
+            expect(now <= 512 * 1024, now, "bytes are kept")
+
+
+@test
+def a_client_that_is_cut_off_leaves_nothing_behind():
+    with server("--write-timeout", "0.2") as s, s.connect(receive_buffer=4096) as stalled:
+        stalled.send(get("/large.bin") * 20)
+        wait_until(lambda: sent_and_not_taken(s.port) == 0 and stalled.socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) in
+                           (errno.ECONNRESET, errno.EPIPE), "a reset")

@@ -13,7 +13,7 @@ server::server(tartan::runtime& rt, const settings& with)
     : door_{tartan::tcp::listen(rt, with.listen)},
       root_{open_root(with.root)},
       pages_{rt, web::cache_limits{with.cache_bytes / rt.workers(), with.cache_bytes / 512}},
-      handles_{rt, 1000} {}
+      handles_{rt, std::size_t{1000}} {}
 
 void server::accept_next() {
   door_.accept([this](tartan::result<tartan::tcp::stream> peer) { accepted(std::move(peer)); });

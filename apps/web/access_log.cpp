@@ -58,16 +58,20 @@ bool is_regular(const file& log) noexcept {
 
 /// Not open: errno says why; ENXIO is a pipe that nobody reads.
 file open_log(const std::string& path) noexcept {
-  file log = open_without_waiting(path, O_RDWR);  // to see how it ends
-  if (!is_regular(log)) {  // a pipe, which its writer must not read; or one that may only be written
-    log.close();
-    log = open_without_waiting(path, O_WRONLY);
+  file log = open_without_waiting(path, O_WRONLY);
+  if (is_regular(log)) {  // a pipe whose writer goes, and be it for a moment, has ended for who reads it
+    file readable = open_without_waiting(path, O_RDWR);  // to see how it ends
+    if (is_regular(readable)) log = std::move(readable);
   }
   if (log.is_open()) static_cast<void>(::fcntl(log.descriptor(), F_SETFL, O_APPEND));  // what is slow is waited for
   return log;
 }
 
-std::string reason_of(int error) { return error == ENXIO ? "nobody reads it" : std::strerror(error); }
+std::string reason_of(int error, const std::string& path) {
+  struct stat now{};
+  const bool is_pipe = error == ENXIO && ::stat(path.c_str(), &now) == 0 && S_ISFIFO(now.st_mode);
+  return is_pipe ? "nobody reads it" : std::strerror(error);
+}
 
 /// A full disk, or the end of a machine, may have cut its last line off.
 bool ends_within_a_line(const file& log) noexcept {
@@ -89,7 +93,7 @@ void append(std::string& lines, const log_entry& what) {
 
 access_log::access_log(tartan::runtime& rt, const std::string& path)
     : rt_{rt}, color_{rt, "access log"}, timer_{rt, color_.value()}, file_{open_log(path)} {
-  if (!file_.is_open()) throw std::runtime_error{"cannot write the access log '" + path + "': " + reason_of(errno)};
+  if (!file_.is_open()) throw std::runtime_error{"cannot write the access log '" + path + "': " + reason_of(errno, path)};
   is_torn_ = ends_within_a_line(file_);
 }
 
@@ -98,8 +102,8 @@ void access_log::add(std::string lines) {
 }
 
 void access_log::reopen(std::string path) {
-  color_.post([this, path = std::move(path)] {
-    reopens_ = path;
+  color_.post([this, path = std::move(path)]() mutable {
+    reopens_ = std::move(path);
     begin();
   });
 }
@@ -161,14 +165,19 @@ tartan::task<> access_log::write() {
 
 /// Threads: that of a blocking job.
 access_log::written access_log::write_out(const std::string& lines, const std::string& anew) {
-  if (!anew.empty()) {
-    file opened = open_log(anew);
-    if (!opened.is_open()) std::fprintf(stderr, "tartan-web: cannot open the access log '%s' anew (%s)\n", anew.c_str(), reason_of(errno).c_str());
-    if (opened.is_open()) {
-      file_ = std::move(opened);
-      is_torn_ = ends_within_a_line(file_);
-    }
+  const written done = write_lines(lines);  // they were added before
+  if (anew.empty()) return done;
+  file opened = open_log(anew);
+  if (opened.is_open()) {
+    file_ = std::move(opened);
+    is_torn_ = ends_within_a_line(file_);
+  } else {
+    std::fprintf(stderr, "tartan-web: cannot open the access log '%s' anew (%s)\n", anew.c_str(), reason_of(errno, anew).c_str());
   }
+  return done;
+}
+
+access_log::written access_log::write_lines(const std::string& lines) noexcept {
   if (lines.empty()) return {};
   if (is_torn_) {
     const written end = write_all("\n");

@@ -68,6 +68,7 @@ class access_log {
   void begin() noexcept;
   [[nodiscard]] tartan::task<> write();
   [[nodiscard]] written write_out(const std::string& lines, const std::string& anew);
+  [[nodiscard]] written write_lines(const std::string& lines) noexcept;
   [[nodiscard]] written write_all(std::string_view text) noexcept;
   void lose(std::string_view lines, const char* why) noexcept;
   void complain(time not_before) noexcept;

@@ -180,9 +180,11 @@ bool is_media_type(std::string_view text) noexcept {
 void read_types(section from, type_map& into) {
   from.each_text([&](std::string_view key, const std::string& type) {
     if (!is_token(key) || key.find('.') != std::string_view::npos) from.complain(key, "is no extension, as \"wasm\"");
+    const std::string extension{lower_name{key}.text()};
+    if (extension.empty() || into.contains(extension)) from.complain(key, extension.empty() ? "is too long" : "is there already");
     if (!is_media_type(type)) from.complain(key, "'" + type + "' is no type, as \"application/wasm\"");
     const bool needs_charset = type.starts_with("text/") && type.find("charset=") == std::string::npos;
-    into[std::string{lower_name{key}.text()}] = needs_charset ? type + "; charset=utf-8" : type;
+    into[extension] = needs_charset ? type + "; charset=utf-8" : type;
   });
 }
 

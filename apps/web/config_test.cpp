@@ -131,6 +131,8 @@ TEST_F(a_config, names_line_and_key_of_each_mistake) {
       {host + "[types]\na = \"/b\"\n", "4: types.a: '/b' is no type, as \"application/wasm\""},
       {host + "[types]\na = \"a/b c\"\n", "4: types.a: 'a/b c' is no type, as \"application/wasm\""},
       {host + "[types]\na = \"a/b;\\r\"\n", "4: types.a: 'a/b;\r' is no type, as \"application/wasm\""},
+      {host + "[types]\na = \"a/b\"\nA = \"a/c\"\n", "4: types.a: is there already"},
+      {host + "[types]\n" + std::string(256, 'a') + " = \"a/b\"\n", "4: types." + std::string(256, 'a') + ": is too long"},
       {host + "[types]\na = 1\n", "4: types.a: is no text in quotes"},
       {host + "names = [\"a:80\"]\n", "3: host.names: 'a:80' is more than a name"},
       {host + "names = [\".\"]\n", "3: host.names: '.' is no name"},

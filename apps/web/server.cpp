@@ -204,14 +204,19 @@ server::renewal server::prepare(settings with) const {
   const settings& now = site_->settings;
   renewal made;
   made.kept = keep_fixed(with, now);
-  made.certificates = certificates_of(with);
+  if (certificates_ != nullptr && needs_certificates(with) && with.hosts.front().certificate.empty()) {
+    made.certificates = certificates_;  // the doors for TLS stay
+    made.kept.append(made.kept.empty() ? "" : ", ").append("certificate");
+  } else {
+    made.certificates = certificates_of(with);
+  }
   if (with.access_log != now.access_log) made.log = log_of(site_->runtime, with);  // only to see that it can be, if there is one
   access_log* const log = log_ != nullptr ? log_.get() : made.log.get();
   made.next = std::make_shared<site>(site_->runtime, with, with.access_log.empty() ? nullptr : log);
   return made;
 }
 
-void server::take(renewal made) {
+void server::take(renewal& made) {
   site_ = std::move(made.next);
   certificates_ = std::move(made.certificates);
   if (log_ == nullptr) {
@@ -227,13 +232,16 @@ void server::take(renewal made) {
 }
 
 tartan::task<> server::reload(std::function<settings()> read) {
+  if (std::exchange(reload_waits_, true)) co_return;  // that one reads what this one would
   const tartan::result<tartan::semaphore::permit> turn = co_await reloads_.acquire();
+  reload_waits_ = false;
   if (!turn || draining_) co_return;
   notify_manager("RELOADING=1");
   if (site_->log != nullptr) log_->reopen(site_->settings.access_log);
+  renewal made;  // a log in it is open until the server's own is: a pipe must not lose its writer
   try {
-    renewal made = co_await tartan::blocking([&] { return prepare(read()); });
-    if (!draining_) take(std::move(made));
+    made = co_await tartan::blocking([&] { return prepare(read()); });
+    if (!draining_) take(made);
   } catch (const std::exception& wrong) {
     std::fprintf(stderr, "tartan-web: all is as it was: %s\n", one_line(wrong.what()).c_str());
   }
@@ -246,8 +254,10 @@ tartan::task<> server::end_connections() {
   static_cast<void>(co_await tartan::with_timeout(site_->settings.times.drain, connections_.join()));
 }
 
+/// When a reload has ended: the disk may be holding it up.
 tartan::task<> server::write_log() {
-  if (log_ != nullptr) co_await log_->flush();
+  const tartan::result<tartan::semaphore::permit> turn = co_await reloads_.acquire();
+  if (turn && log_ != nullptr) co_await log_->flush();
 }
 
 tartan::task<bool> server::drain() {

@@ -27,7 +27,7 @@ class server {
  public:
   /// Listens.
   ///
-  /// Errors: std::system_error, std::invalid_argument: no such folder, port in use, no address.
+  /// Errors: std::runtime_error, std::invalid_argument: no such folder, port in use, no address, a log or certificate that cannot be used.
   server(tartan::runtime& rt, const settings& with);
 
   /// Where it listens.
@@ -44,7 +44,8 @@ class server {
 
   /// Opens the access log anew, and serves by what `read` gives: requests whose head has not been read yet, and certificates for connections that come
   /// from then on. What needs a new start, as where it listens, stays as it is, with a line on stderr. If anything of it cannot be used, or `read`
-  /// throws, all stays as it was, with a line that says why. A second one waits for the first; while the server drains, nothing is done.
+  /// throws, all stays as it was, with a line that says why. A second one waits for the first, and stands for all that come meanwhile; while the
+  /// server drains, nothing is done.
   ///
   /// `read` is called on a thread that may block.
   [[nodiscard]] tartan::task<> reload(std::function<settings()> read);
@@ -68,7 +69,7 @@ class server {
   tartan::task<> serve(std::unique_ptr<connection> client);
   void complain(const std::exception_ptr& why) noexcept;
   [[nodiscard]] renewal prepare(settings with) const;
-  void take(renewal made);
+  void take(renewal& made);
   void limit_connections();
 
   std::unique_ptr<access_log> log_;  ///< null: none was ever wanted
@@ -80,6 +81,7 @@ class server {
   std::unordered_set<connection*> open_;  ///< those that drain has to tell
   tartan::task_group connections_;
   tartan::semaphore reloads_{1};
+  bool reload_waits_ = false;  ///< one more would read the same
   bool draining_ = false;
   std::size_t untold_ = 0;  ///< connections that have ended badly since the last complaint
   std::chrono::steady_clock::time_point next_complaint_{};

@@ -3,6 +3,7 @@ import os
 import pathlib
 import re
 import signal
+import subprocess
 import tempfile
 
 from harness import LARGE, expect, get, server, test, wait_until
@@ -107,6 +108,19 @@ def a_full_disk_costs_lines_and_no_answers():
         c.send(get("/page.html") * 2)
         for _ in range(2):
             expect(c.response()[0] == 200)
+
+
+@test
+def a_reader_of_a_pipe_may_be_there_before():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "pipe")
+        os.mkfifo(path)
+        for _ in range(5):
+            with subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE, text=True) as reader:  # blocks until somebody writes
+                with server("--access-log", str(path), "--drain-timeout", "0") as s, s.connect() as c:
+                    expect(c.get("/page.html")[0] == 200)
+                lines = reader.stdout.read().splitlines()
+            expect(len(lines) == 1 and LINE.fullmatch(lines[0]), lines)
 
 
 @test

@@ -24,6 +24,7 @@ class reloaded:
         self.file = self.path / "web.toml"
         self.write(text)
         self.complaint = complaint
+        self.status = 0
 
     def write(self, text):
         self.file.write_text(text.replace("$", str(self.path)))
@@ -46,7 +47,7 @@ class reloaded:
         self.manager.close()
         self.folder.cleanup()
         if kind is None:
-            expect(self.process.returncode == 0 and errors == self.complaint.replace("$", str(self.path)), self.process.returncode, errors)
+            expect(self.process.returncode == self.status and errors == self.complaint.replace("$", str(self.path)), self.process.returncode, errors)
 
     def reload(self, text=None):
         if text is not None:
@@ -209,3 +210,18 @@ def a_reload_is_not_told_behind_the_end():
             expect(not s.manager.recv(100), "something was told")
         except BlockingIOError:
             pass
+
+
+@test
+def a_reload_that_hangs_does_not_keep_the_server():
+    complaint = "tartan-web: the disk does not answer: what it was asked to read or write is given up\n"
+    with reloaded(ONE_ROOT % 0, complaint=complaint) as s:
+        s.file.unlink()
+        os.mkfifo(s.file)  # whoever opens it waits for a writer
+        for _ in range(3):
+            s.process.send_signal(signal.SIGHUP)
+        expect(s.manager.recv(100) == b"RELOADING=1")
+        s.process.terminate()
+        expect(s.manager.recv(100) == b"STOPPING=1")
+        s.status = 1
+        s.process.wait(timeout=PATIENCE_S)

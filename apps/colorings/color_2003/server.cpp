@@ -85,6 +85,7 @@ void server::keep_handles(owned_client c) {
 void server::keep_page(owned_client c) {
   if (c->file.page) pages_[cache_of(*c)].put(c->path(), c->file.page, {});
   c->answer(c->file.code, std::move(c->file.page));
+  c->forget_file();
   continue_in(c->color(), *this, &server::write_response, std::move(c));
 }
 

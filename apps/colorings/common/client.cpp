@@ -48,6 +48,12 @@ void client::answer(web::status code, web::shared_page page) {
   end_request();
 }
 
+void client::forget_file() {
+  prefixes = {};
+  from = {};
+  file = {};
+}
+
 void client::set_parts(std::string_view body) noexcept { parts_ = {std::as_bytes(std::span{head_}), std::as_bytes(std::span{body})}; }
 
 web::response_form client::form(bool with_body) { return {date_.text(), request_.keep_alive, request_.http_1_0, with_body}; }

@@ -52,6 +52,9 @@ class client {
   /// Makes the answer.
   void answer(web::status code, web::shared_page page);
 
+  /// Lets go of what was needed to find the file.
+  void forget_file();
+
   /// The answer: valid until the next one is made.
   [[nodiscard]] std::span<const std::span<const std::byte>> parts() const noexcept { return parts_; }
 

@@ -32,6 +32,7 @@ int run_server(int argc, const char* const* argv, const char* program) {
     allow_descriptors();
     tartan::options options;
     options.workers = with->workers;
+    options.blocking_queue = 1 << 20;  // more than there are clients: each reads a file at most
     tartan::runtime rt{options};
     Server server{rt, *with};
     rt.stop_on({SIGINT, SIGTERM});

@@ -82,6 +82,7 @@ void server::keep_handles(owned_client c) {
 void server::keep_page(owned_client c) {
   if (c->file.page) pages_.put(c->path(), c->file.page, {});
   c->answer(c->file.code, std::move(c->file.page));
+  c->forget_file();
   write_response(std::move(c));
 }
 

@@ -26,7 +26,8 @@ void server::register_descriptor(int descriptor) {
   tartan::result<tartan::tcp::stream> peer = tartan::tcp::stream::from_fd(descriptor, tartan::color{});
   if (!peer) {
     ::close(descriptor);
-    return client_has_gone();
+    --clients_;  // who has accepted it accepts the next one
+    return;
   }
   read_request(std::make_unique<client>(std::move(*peer)));
 }

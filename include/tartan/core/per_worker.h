@@ -25,7 +25,7 @@ void require_outside(runtime_state& rt, std::source_location site) noexcept;
 /// One T per worker: counters, caches of immutable things. Events of any color use their own worker's without a lock.
 ///
 /// Which events meet in one T is chance: a color's events may run on several workers, one after the other.
-/// Threads: local() inside events; the rest while the runtime does not run.
+/// Threads: local() inside events; for_each and fold while the runtime does not run; made and destroyed on any thread, at any time.
 /// Lifetime: a reference from local() must not be kept over a co_await, nor the object beyond its runtime.
 /// Cost: local() is three loads; each T is alone on its cache lines.
 template <class T>

@@ -64,7 +64,7 @@ bench-io: ## sockets and the web server, against bare epoll, Asio, libuv and ngi
 bench-web: ## the web server under load, H1 to H6, against nginx, h2o, lighttpd, Apache, Beast, hyper: an hour and more (BENCH_WEB="--rounds 7 --seconds 2")
 	@tools/packages build apps bench-web
 	@cmake --preset bench -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset bench --target bench_web -j $(JOBS)
-	@bench/web/build
+	@JOBS=$(JOBS) bench/web/build
 	@bench/web/run $(BENCH_WEB)
 
 simulate: ## the schedulers on simulated cores: the papers' 4 and 8, and 16 to 128 (some minutes)

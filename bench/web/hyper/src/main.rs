@@ -47,7 +47,10 @@ async fn serve(port: u16, files: Arc<Files>) {
     let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("a free port");
     println!("listening on 127.0.0.1:{port}");
     loop {
-        let Ok((stream, _)) = listener.accept().await else { continue };
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(_) => continue,
+        };
         let _ = stream.set_nodelay(true);
         let files = files.clone();
         tokio::spawn(async move {
@@ -62,7 +65,10 @@ async fn serve(port: u16, files: Arc<Files>) {
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
-    let [_, root, port, workers] = &words[..] else { panic!("hyper_files ROOT PORT WORKERS") };
+    let (root, port, workers) = match &words[..] {
+        [_, root, port, workers] => (root, port, workers),
+        _ => panic!("hyper_files ROOT PORT WORKERS"),
+    };
     let mut files = Files::new();
     read_all(Path::new(root), "", &mut files);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers.parse().expect("a number")).enable_io().build().expect("a runtime");

@@ -13,31 +13,37 @@ import workloads
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "web-benchmarks.md"
 MARKS = ("<!-- web: begin (written by bench/web/run --docs) -->", "<!-- web: end -->")
-HEAD = ["contender", "workers", "CPU us per request", "min", "max", "by the floor's", "req/s", "req/s of server CPU", "p50 us", "p99 us", "p99.9 us", "errors",
-        "starved", "Jain", "KB per connection", "inv. switches"]
+PER_CONNECTION = "KB per connection"
+HEAD = ["contender", "workers", "CPU us per request", "min", "max", "by the floor's", "req/s", "CPU cost, inverted: req/s of server CPU",
+        "p50 us", "p99 us", "p99.9 us", "CPU use",
+        "errors", "starved", "Jain", PER_CONNECTION, "inv. switches"]
 
 
 def heading(record):
     at = record["circumstances"]
+    others = f"; {', '.join(f'{name} {version}' for name, version in record['versions'].items())}" if record.get("versions") else ""
+    cut = "; INTERRUPTED, not all was run" if record.get("interrupted") else ""
     some = f"; only {', '.join(record['contenders'])}" if record["contenders"] else ""
     return (f"Commit {at['commit']}{' with changes' if at['changed'] else ''}, {at['date']}; {at['cpu']}, {at['cores']} cores, Linux {at['kernel']}, "
-            f"load {at['load_before']:.1f} at the start; {at['compiler']}, {at['flags']}; {record['rounds']} rounds of {record['seconds']:g} s{some}.")
+            f"load {at['load_before']:.1f} at the start; {at['compiler']}, {at['flags']}{others}; "
+            f"{record['rounds']} rounds of {record['seconds']:g} s{some}{cut}.")
 
 
-def lines_of(found, workload, point):
-    """Rows of text of one point; the first is the head."""
-    lines = [HEAD]
+def lines_of(found, of, at):
+    """Rows of text of one point; the first is the head. Memory per connection only where a cache cannot fill meanwhile: with one small file."""
+    workload, point, lines = of.key, at.name(of), [HEAD]
+    hidden = HEAD.index(PER_CONNECTION) if at.files != "page" else len(HEAD)
     for row in found.rows(workload, point, contenders.ORDER):
         costs = found.values(row, "cpu_us")
         floor = found.ratio(row, (workload, point, contenders.FLOOR, row[3]), "cpu_us")
         jain = found.median(row, "jain")
-        cells = [found.median(row, "cpu_us"), min(costs), max(costs), floor, found.median(row, "requests_per_s"), found.capacity(row)]
-        cells += [found.median(row, name) for name in ("p50_us", "p99_us", "p999_us")]
+        cells = [found.median(row, "cpu_us"), min(costs), max(costs), floor, found.median(row, "requests_per_s"), found.inverted_cost(row)]
+        cells += [found.median(row, name) for name in ("p50_us", "p99_us", "p999_us")] + [found.cpu_use(row)]
         # Of all runs the most: a median would hide one that starved.
         cells += [max(found.values(row, name)) for name in ("errors", "starved")]
         last = [found.median(row, name) for name in ("kb_per_connection", "involuntary_switches")]
         lines.append([row[2], str(row[3]), *map(table.number, cells), f"{jain:.4f}", *map(table.number, last)])
-    return lines
+    return [line[:hidden] + line[hidden + 1:] for line in lines]
 
 
 def tables(found, form):
@@ -45,7 +51,7 @@ def tables(found, form):
     parts = []
     for of in workloads.WORKLOADS:
         for at in of.points:
-            lines = lines_of(found, of.key, at.name(of))
+            lines = lines_of(found, of, at)
             if len(lines) > 1:
                 files = {"page": "one file of 1 KB", "mix": "the files of H3", "flat": "700 files"}[at.files]
                 parts.append(("### " if form is table.markdown else "") + of.title + (f": {at.clients} clients, {files}" if len(of.points) > 1
@@ -59,22 +65,27 @@ def remarks(record):
     warm = ", ".join(f"{key.upper()} {seconds:g} s" for key, seconds in record["warm_up_s"].items())
     return ([f"Warm-up before each measurement: {warm}. Above {workloads.CLIENTS_OF_A_SECOND} clients both take longer, by as many as there are more.",
              "H3's server starts with empty caches of its own; the kernel's hold the files."]
-            + [f"{line}." for line in record["left_out"]] + [f"FAILED, and so not in the table: {line}." for line in record["failed"]])
+            + [f"{line}." for line in record["left_out"]] + [f"FAILED: {line}." for line in record["failed"]])
+
+
+def results_of(record):
+    return figures.results(record["runs"], record.get("failed_rows", ()))
 
 
 def plain(record):
-    found = figures.results(record["runs"])
+    found = results_of(record)
     reached = web_goals.lines_of(found)
     return "\n\n".join([heading(record), tables(found, table.plain_text), *([table.plain_text(reached)] if len(reached) > 1 else []),
                         "\n".join(remarks(record))])
 
 
-GOALS = """Set before there was a line of code. Ratios are medians of those of one round; throughput is by the server's processor time."""
+GOALS = """Set before there was a line of code. Ratios are medians of those of one round. What was asked of throughput is compared by
+CPU cost, inverted: requests per second of server CPU, in which neither idle workers nor those that wait for one another can be seen."""
 
 
 def write(record, name, page):
     """The page's passage and its pictures. `name`: of the record's file."""
-    found = figures.results(record["runs"])
+    found = results_of(record)
     reached = web_goals.lines_of(found)
     drawn = pictures.write(found, heading(record), page.parent / "plots")
     parts = [f"{heading(record)} All runs are in `bench/results/{name}`."]

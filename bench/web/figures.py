@@ -27,7 +27,9 @@ def per_request(seconds, requests):
 class results:
     """All runs of one hold of the machine; a row is (workload, point, contender, workers)."""
 
-    def __init__(self, runs):
+    def __init__(self, runs, failed=()):
+        """`failed`: rows that did not have all their rounds."""
+        self.failed = {tuple(row) for row in failed}
         self.by_row = {}
         for run in runs:
             self.by_row.setdefault((run["workload"], run["point"], run["contender"], run["workers"]), {})[run["round"]] = run
@@ -54,10 +56,15 @@ class results:
         ratios = self.ratios(row, base, figure)
         return statistics.median(ratios) if ratios else None
 
-    def capacity(self, row):
-        """Requests per second of the server's processor time, times workers: what throughput would be if the server had so many CPUs to itself."""
+    def inverted_cost(self, row):
+        """Requests per second of the server's processor time, times workers. No throughput: who waits, for a lock or for work, loses nothing here."""
         cpu_us = self.median(row, "cpu_us")
         return row[3] * 1e6 / cpu_us if cpu_us and cpu_us > 0 else None
 
+    def cpu_use(self, row):
+        """The share of its workers' time in which the server ran: well below 1, some of them idled, or had no CPU."""
+        shares = [run["cpu_us"] * run["requests"] / 1e6 / run["seconds"] / row[3] for run in self.by_row.get(row, {}).values() if run.get("seconds")]
+        return statistics.median(shares) if shares else None
+
     def workers(self):
-        return sorted({row[3] for row in self.by_row})
+        return sorted({row[3] for row in (*self.by_row, *self.failed)})

@@ -39,8 +39,7 @@ def injector_words(asked, workload, at, place, ids, told, seed):
     words += [word for each in ids for word in ("--server", str(each))]
     if at.files != "page":
         return words + ["--set", str(place.root)]
-    # With several ports, too: all serve the same file.
-    return words + (["--body", str(place.root / "page.html")] if len(place.ports) == 1 else [])
+    return words + ["--body", str(place.root / "page.html")]  # with several ports, too: all serve the same file
 
 
 def load(asked, workload, at, place, ids, cpus, seed, around):

@@ -11,8 +11,8 @@ HEIGHT = 320  # px, of a curve's field
 WIDTH = 560
 APART = 15  # px, between two labels at the end of curves
 LEFT = 70
-CPU = ("Drawn is not what came over the wire, for the load shares the machine: it is the number of workers divided by the server's processor time per "
-       "request, the requests per second of servers that had so many CPUs to themselves, no faster for being alone.")
+CPU = ("Drawn is the CPU cost, inverted: requests per second of server CPU, times workers. It is no throughput, for the load shares the machine: workers "
+       "that idle or wait for one another lose nothing in it; the tables have CPU use and req/s beside it.")
 # By name, so that one has the same everywhere. Each is to be seen on white and on black.
 COLORS = {contenders.FLOOR: plot.FLOOR_COLOR, "tartan-web": "#e8590c", "web-2003": "#d0517f", "web-sws": "#d0517f", "web-per-worker": "#f08c5a",
           "web-serial": "#b5890b", "web-sws-serial": "#b5890b", "nginx": "#2f9e44", "h2o": "#3b82d6", "lighttpd": "#6d9a1f", "apache-event": "#c2255c",
@@ -163,7 +163,7 @@ def curves_of(found, workload, files, names, workers, value):
 # --- the pictures -------------------------------------------------------------------------------------------------------
 
 SMP, SMP_ALONE, MELY = contenders.SMP, contenders.SMP_ALONE, contenders.MELY
-SPEED_UP = (f"web-2003@{SMP}", f"web-2003@{SMP_ALONE}", "web-2003", "web-per-worker", "web-serial+copies")
+COLORINGS = (f"web-2003@{SMP}", f"web-2003@{SMP_ALONE}", "web-2003", "web-per-worker", "web-serial+copies")
 SERVERS = (f"web-2003@{SMP}", "web-2003", "tartan-web", "tartan-web+copies", "apache-worker", "apache-prefork", "apache-event", "nginx", "h2o", "lighttpd",
            "beast-strand", "hyper", "floor")
 BY_CLIENTS = (f"web-2003@{SMP}", "web-2003", "tartan-web", "nginx", "h2o", "lighttpd", "apache-event", "apache-worker", "beast-strand", "hyper", "floor")
@@ -171,26 +171,26 @@ MELY_CURVES = (f"web-sws@{MELY}", f"web-sws@{SMP}", f"web-sws@{SMP_ALONE}", "web
 COSTS = ("h1", "h2", "h3", "h5", "h6")
 
 
-def speed_up(found, foot):
+def colorings(found, foot):
     """libasync-smp's figure 7."""
-    serial = found.capacity(("h3", "800", "web-serial", 1))
-    value = (lambda row: found.capacity(row) and found.capacity(row) / serial) if serial else lambda row: None
-    return bars("libasync-smp, figure 7: throughput by that of the serial server on one CPU, H3", CPU,
-                groups_of(found, "h3", "800", SPEED_UP, value), foot)
+    serial = found.inverted_cost(("h3", "800", "web-serial", 1))
+    value = (lambda row: found.inverted_cost(row) and found.inverted_cost(row) / serial) if serial else lambda row: None
+    return bars("libasync-smp, figure 7: CPU cost, inverted, by that of the serial server on one CPU, H3", CPU,
+                groups_of(found, "h3", "800", COLORINGS, value), foot)
 
 
 def servers(found, foot):
     """libasync-smp's figure 8."""
-    return bars("libasync-smp, figure 8: several web servers, H3, requests per second of server CPU", f"{CPU} N copies stand where the paper has Flash.",
-                groups_of(found, "h3", "800", SERVERS, found.capacity), foot)
+    return bars("libasync-smp, figure 8: several web servers, H3, CPU cost, inverted", f"{CPU} N copies stand where the paper has Flash.",
+                groups_of(found, "h3", "800", SERVERS, found.inverted_cost), foot)
 
 
 def by_clients(found, foot, files):
     """libasync-smp's figure 9; over one file it is H4's other half."""
     workers = max(found.workers())
     over = "the files of H3" if files == "mix" else "one file of 1 KB"
-    return curves_picture(f"libasync-smp, figure 9: throughput by the number of clients, {over}, {workers_said(workers)}", f"Requests per second. {CPU}",
-                          curves_of(found, "h4", files, BY_CLIENTS, workers, found.capacity), foot)
+    return curves_picture(f"libasync-smp, figure 9: CPU cost, inverted, by the number of clients, {over}, {workers_said(workers)}", CPU,
+                          curves_of(found, "h4", files, BY_CLIENTS, workers, found.inverted_cost), foot)
 
 
 def delays(found, foot):
@@ -203,9 +203,9 @@ def delays(found, foot):
 def mely(found, foot):
     """Mely's figure 7, with figure 4 in it."""
     workers = max(found.workers())
-    return curves_picture(f"Mely, figures 4 and 7: SWS by the number of clients, H2, {workers_said(workers)}",
-                          f"Requests per second. {CPU} N copies stand where the paper has userver.",
-                          curves_of(found, "h2", "page", MELY_CURVES, workers, found.capacity), foot)
+    return curves_picture(f"Mely, figures 4 and 7: SWS, CPU cost, inverted, by the number of clients, H2, {workers_said(workers)}",
+                          f"{CPU} N copies stand where the paper has userver.",
+                          curves_of(found, "h2", "page", MELY_CURVES, workers, found.inverted_cost), foot)
 
 
 def cost(found, foot, key):
@@ -218,7 +218,7 @@ def cost(found, foot, key):
 
 def write(found, foot, folder):
     """The pictures for which there are figures: [(title, path)]."""
-    drawn = [("libasync-smp, figure 7", "web_smp_7", speed_up(found, foot)), ("libasync-smp, figure 8", "web_smp_8", servers(found, foot)),
+    drawn = [("libasync-smp, figure 7", "web_smp_7", colorings(found, foot)), ("libasync-smp, figure 8", "web_smp_8", servers(found, foot)),
              ("libasync-smp, figure 9", "web_smp_9", by_clients(found, foot, "mix")),
              ("libasync-smp, figure 9, one file", "web_smp_9_page", by_clients(found, foot, "page")), ("H4, p99", "web_p99", delays(found, foot)),
              ("Mely, figures 4 and 7", "web_mely_7", mely(found, foot))]

@@ -21,6 +21,20 @@ def line(what, where, workers, to_reach, reached, met):
     return [what, where, str(workers), to_reach, reached, "reached" if met else "**open**"]
 
 
+def asked_of(found, what, place, to_reach, value, met, *, mine, beside=None):
+    """A line in a list, or none if there are no figures. What is asked of a server that failed there is open, whatever it did in rounds before."""
+    asked = beside is None or beside in found.by_row or beside in found.failed
+    if mine in found.failed and asked:
+        return [line(what, place, mine[3], to_reach, "failed", False)]
+    return [line(what, place, mine[3], to_reach, number(value), met(value))] if value is not None else []
+
+
+def times_of(found, what, place, to_reach, met, mine, beside, inverted=False):
+    """A line on the CPU per request of `mine` by that of another; inverted, the other way round."""
+    value = found.ratio(*((beside, mine) if inverted else (mine, beside)), "cpu_us")
+    return asked_of(found, what, place, to_reach, value, met, mine=mine, beside=beside)
+
+
 def where(key, name):
     of = workloads.BY_KEY[key]
     return key.upper() + (f", {name} clients" if len(of.points) > 1 else "")
@@ -32,13 +46,11 @@ def cost_lines(found, key, names, most, rivals):
     for name in names:
         for workers in found.workers():
             row = key, name, OURS, workers
-            times = found.ratio(row, (key, name, FLOOR, workers), "cpu_us")
-            if times is not None:
-                lines.append(line("CPU per request, by the floor's", where(key, name), workers, f"<= {most:g}", number(times), times <= most))
+            lines += times_of(found, "CPU per request, by the floor's", where(key, name), f"<= {most:g}", lambda times: times <= most, row,
+                              (key, name, FLOOR, workers))
             for rival in rivals:
-                times = found.ratio(row, (key, name, rival, workers), "cpu_us")
-                if times is not None:
-                    lines.append(line(f"CPU per request, by {rival}'s", where(key, name), workers, "< 1", number(times), times < 1))
+                lines += times_of(found, f"CPU per request, by {rival}'s", where(key, name), "< 1", lambda times: times < 1, row,
+                                  (key, name, rival, workers))
     return lines
 
 
@@ -48,10 +60,28 @@ def points_of(key, files=None):
 
 
 def stands(found, files, name, workers):
-    """What is left of the best throughput at 10 000 connections, in requests per second of server's processor time."""
+    """What is left of the best inverted cost at 10 000 connections."""
     names = points_of("h4", files)
-    reached = [found.capacity(("h4", at, name, workers)) for at in names]
+    reached = [found.inverted_cost(("h4", at, name, workers)) for at in names]
     return reached[-1] / max(reached) if all(reached) else None
+
+
+def over_all_points(found, files, rows):
+    """H4's lines on all points of these files. If ours failed at one of them, they are open."""
+    mine = next((row for row in rows if row in found.failed), rows[0])
+    place, workers = f"H4, {files}", mine[3]
+    lines = []
+    for figure, what in (("errors", "errors"), ("starved", "starved clients")):
+        most = max((max(found.values(row, figure), default=0) for row in rows), default=0)
+        lines += asked_of(found, what + ", of all runs the most", place, "0", most, lambda most: most == 0, mine=mine)
+    least = min((found.median(row, "jain") for row in rows if found.values(row, "jain")), default=0)
+    met = least >= 0.99 and mine not in found.failed
+    lines.append(line("Jain's index, at the worst point", place, workers, ">= 0.99", "failed" if mine in found.failed else f"{least:.4f}", met))
+    ours, floors = (stands(found, files, name, workers) for name in (OURS, FLOOR))
+    if floors is not None:
+        lines += asked_of(found, "CPU cost, inverted, that is left at 10 000, by the best", place, f">= {number(floors)}, the floor's", ours,
+                          lambda ours: ours >= floors, mine=mine)
+    return lines
 
 
 def many_connections(found):
@@ -60,34 +90,24 @@ def many_connections(found):
     for files in ("mix", "page"):
         last = points_of("h4", files)[-1]
         for workers in found.workers():
-            rows = [row for at in points_of("h4", files) if found.values(row := ("h4", at, OURS, workers), "jain")]
+            rows = [row for at in points_of("h4", files) if found.values(row := ("h4", at, OURS, workers), "jain") or row in found.failed]
             if not rows:
                 continue
-            place = f"H4, {files}"
-            for figure, what in (("errors", "errors"), ("starved", "starved clients")):
-                most = max(max(found.values(row, figure)) for row in rows)
-                lines.append(line(what + ", of all runs the most", place, workers, "0", number(most), most == 0))
-            least = min(found.median(row, "jain") for row in rows)
-            lines.append(line("Jain's index, at the worst point", place, workers, ">= 0.99", f"{least:.4f}", least >= 0.99))
-            times = found.ratio(("h4", last, OURS, workers), ("h4", last, "nginx", workers), "p99_us")
-            if times is not None:
-                lines.append(line("p99, by nginx's", f"H4, {last} clients", workers, "<= 1", number(times), times <= 1))
-            ours, floors = (stands(found, files, name, workers) for name in (OURS, FLOOR))
-            if ours is not None and floors is not None:
-                lines.append(line("throughput that is left at 10 000, by the best", place, workers, f">= {number(floors)}, the floor's", number(ours),
-                                  ours >= floors))
+            mine, rival = (("h4", last, name, workers) for name in (OURS, "nginx"))
+            lines += over_all_points(found, files, rows)
+            lines += asked_of(found, "p99, by nginx's", f"H4, {last} clients", "<= 1", found.ratio(mine, rival, "p99_us"), lambda times: times <= 1,
+                              mine=mine, beside=rival)
     return lines
 
 
 def colored(found):
-    """Throughput of one worker, colored by the serial one's."""
+    """CPU cost, inverted, of one worker, colored by the serial one's."""
     lines = []
     for key in COPIED:
         for name in points_of(key):
             for mine, serial in COLORED:
-                times = found.ratio((key, name, serial, 1), (key, name, mine, 1), "cpu_us")
-                if times is not None:
-                    lines.append(line(f"{mine} by {serial}, throughput", where(key, name), 1, ">= 0.97", number(times), times >= 0.97))
+                lines += times_of(found, f"{mine} by {serial}, CPU cost, inverted", where(key, name), ">= 0.97", lambda times: times >= 0.97,
+                                  (key, name, mine, 1), (key, name, serial, 1), inverted=True)
     return lines
 
 
@@ -97,9 +117,8 @@ def copied(found):
     for key in COPIED:
         for name in points_of(key):
             for workers in found.workers():
-                times = found.ratio((key, name, OURS, workers), (key, name, f"{OURS}+copies", workers), "cpu_us")
-                if times is not None:
-                    lines.append(line("CPU per request, by N copies'", where(key, name), workers, "<= 1.05", number(times), times <= 1.05))
+                lines += times_of(found, "CPU per request, by N copies'", where(key, name), "<= 1.05", lambda times: times <= 1.05,
+                                  (key, name, OURS, workers), (key, name, f"{OURS}+copies", workers))
     return lines
 
 
@@ -109,14 +128,12 @@ def schedulers(found):
     for name in points_of("h2"):
         for workers in found.workers():
             for paper in PAPERS:
-                times = found.ratio(("h2", name, f"{OURS}@{paper}", workers), ("h2", name, OURS, workers), "cpu_us")
-                if times is not None:
-                    lines.append(line(f"throughput, by {contenders.NAMES[paper]}'s", where("h2", name), workers, ">= 1", number(times), times >= 1))
+                lines += times_of(found, f"CPU cost, inverted, by {contenders.NAMES[paper]}'s", where("h2", name), ">= 1", lambda times: times >= 1,
+                                  ("h2", name, OURS, workers), ("h2", name, f"{OURS}@{paper}", workers), inverted=True)
             for other, wanted in ((contenders.SMP_ALONE, 1.25), (contenders.SMP, 1.73)) if workers >= CORES_OF_MELY else ():
-                times = found.ratio(("h2", name, f"web-sws@{other}", workers), ("h2", name, f"web-sws@{contenders.MELY}", workers), "cpu_us")
-                if times is not None:
-                    lines.append(line(f"web-sws on Mely, by {contenders.NAMES[other]}, throughput", where("h2", name), workers, f">= {wanted}", number(times),
-                                      times >= wanted))
+                lines += times_of(found, f"web-sws on Mely, by {contenders.NAMES[other]}, CPU cost, inverted", where("h2", name), f">= {wanted}",
+                                  lambda times, wanted=wanted: times >= wanted, ("h2", name, f"web-sws@{contenders.MELY}", workers),
+                                  ("h2", name, f"web-sws@{other}", workers), inverted=True)
     return lines
 
 
@@ -135,5 +152,5 @@ def summary(lines, found):
     """A sentence or two on what these lines say."""
     said = f"{sum('open' not in each[5] for each in lines[1:])} of {len(lines) - 1} are reached; the others are open."
     if max(found.workers(), default=0) < CORES_OF_MELY:
-        said += f" Mely's +25 % and +73 % over libasync-smp are of {CORES_OF_MELY} cores: a run with fewer workers says nothing of them."
+        said += f" Mely's +25 % and +73 % of throughput over libasync-smp are of {CORES_OF_MELY} cores: a run with fewer workers says nothing of them."
     return said

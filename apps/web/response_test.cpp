@@ -158,14 +158,16 @@ TEST(content_type, goes_by_what_was_set_first) {
   EXPECT_EQ(content_type("b.New", more), "a/new");
   EXPECT_EQ(content_type("new", more), "application/octet-stream");
   EXPECT_EQ(content_type("b.js", more), "text/javascript; charset=utf-8");
+  const page_options with{more, ""};  // outlives the page, which points into it
   page made;
-  describe(made, "b.new", {modified_at(784111777)}, 784111779, {more, ""});
+  describe(made, "b.new", {modified_at(784111777)}, 784111779, with);
   EXPECT_EQ(made.type, "a/new");
 }
 
 TEST(page, says_how_long_it_may_be_kept_if_it_was_set) {
+  const page_options with{{}, "max-age=60"};
   page made;
-  describe(made, "b.css", {modified_at(784111777)}, 784111779, {{}, "max-age=60"});
+  describe(made, "b.css", {modified_at(784111777)}, 784111779, with);
   EXPECT_NE(made.head.find("\r\nCache-Control: max-age=60\r\n"), std::string::npos) << made.head;
   EXPECT_NE(made.known_by.find("\r\nCache-Control: max-age=60"), std::string::npos) << made.known_by;
   describe(made, "b.css", {modified_at(784111777)}, 784111779);

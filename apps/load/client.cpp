@@ -60,6 +60,7 @@ tartan::task<client::ending> client::use_connection() {
   const std::uint64_t most = load_.settings.requests_per_connection;
   for (asked_here_ = 0; most == 0 || asked_here_ < most; ++asked_here_) {
     if (asked_here_ != 0) asked_at_ = now_;
+    is_waiting_ = true;
     if (is_paced()) {
       const bool is_due = co_await wait_until_due();
       if (!is_due) co_return ending::renewed;
@@ -85,6 +86,7 @@ tartan::task<bool> client::open() {
   const tartan::result<tartan::semaphore::permit> turn = co_await load_.connects.acquire();
   if (!turn) co_return false;
   asked_at_ = now_ns(load_.runtime);
+  is_waiting_ = true;
   kept_ = 0;
   timed_out_ = false;
   const std::chrono::nanoseconds limit{ns_of(load_.settings.timeout)};
@@ -135,6 +137,7 @@ void client::end_request() {
   if (is_claimant_ && page_->body->known() == nullptr) page_->body->give_up();
   page_ = nullptr;
   due_ += period_;
+  if (is_in_time()) is_waiting_ = false;
   long_in_.reset();
 }
 
@@ -147,6 +150,7 @@ tartan::task<client::verdict> client::receive() {
     const bool goes_on = co_await pause(*got);
     if (!goes_on) result = verdict::failed;
   }
+  if (result == verdict::failed) now_ = now_ns(load_.runtime);
   co_return result;
 }
 
@@ -236,6 +240,7 @@ client::verdict client::end_of_input(std::error_code why) {
 
 /// When all is over, what is torn down is nobody's mistake.
 void client::fail(error_kind what) {
+  now_ = now_ns(load_.runtime);
   if (!load_.counts.is_over()) load_.counts.count_error(what);
 }
 
@@ -253,6 +258,13 @@ void client::look_at_clock() {
     return watch(now);
   }
   watch(is_waiting ? waiting_since_ : now);
+}
+
+std::uint64_t client::waits() const noexcept {
+  const std::int64_t since = is_paced() ? due_ : asked_at_;
+  const std::int64_t end = load_.counts.ended_at();
+  const bool counts = is_waiting_ && load_.counts.has_begun() && load_.counts.is_over() && since < end;
+  return counts ? static_cast<std::uint64_t>(end - since) : 0;
 }
 
 /// What was due and has no answer waits on: without it the slowest would count for nothing.

@@ -49,6 +49,8 @@ class client {
   [[nodiscard]] std::uint64_t answers() const noexcept { return answers_; }
   /// Got nothing, though it wanted something.
   [[nodiscard]] bool is_starved() const noexcept { return answers_ == 0 && (!is_paced() || due_ < load_.counts.ended_at()); }
+  /// How long the request has waited that had no answer at the end; 0 if there was none.
+  [[nodiscard]] std::uint64_t waits() const noexcept;
 
  private:
   enum class ending : std::uint8_t { renewed, failed };
@@ -77,6 +79,7 @@ class client {
   void watch(std::int64_t from);
   void look_at_clock();
   void count_rest();
+  [[nodiscard]] bool is_in_time() const noexcept { return now_ < load_.counts.ended_at(); }
 
   static constexpr std::size_t small = 8192;       ///< holds a head
   static constexpr std::size_t large = 64 * 1024;  ///< while a longer body comes
@@ -99,6 +102,7 @@ class client {
   std::uint64_t answers_ = 0;       ///< in what is measured
   std::uint64_t asked_here_ = 0;    ///< requests before this one, on this connection
   bool has_arrived_ = false;
+  bool is_waiting_ = false;         ///< since asked_at_, for an answer that had not come when what is measured ended
   bool has_received_ = false;       ///< a byte of the answer
   bool timed_out_ = false;
   bool is_claimant_ = false;        ///< keeps all of a body of which nobody knows yet what it has to be

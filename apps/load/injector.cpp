@@ -6,6 +6,7 @@
 #include <tartan/time/sleep.h>
 #include <tartan/time/with_timeout.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -56,9 +57,12 @@ tartan::task<> injector::run_client(std::uint64_t number) {
   co_await one->run();
   const std::uint64_t answers = one->answers();
   const bool is_starved = one->is_starved();
-  co_await tartan::in(tartan::color{}, [this, answers, is_starved] {
+  const std::uint64_t waits = one->waits();
+  co_await tartan::in(tartan::color{}, [this, answers, is_starved, waits] {
     sums_.shares.add(answers);
     if (is_starved) ++sums_.starved;
+    if (waits > counts_.length() / 2) ++sums_.abandoned;
+    sums_.longest_wait_ns = std::max(sums_.longest_wait_ns, waits);
   });
 }
 

@@ -33,6 +33,10 @@ class measure {
   [[nodiscard]] std::int64_t ended_at() const noexcept { return end_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool has_begun() const noexcept { return began_at() != never; }
   [[nodiscard]] bool is_over() const noexcept { return ended_at() != never; }
+  /// In nanoseconds; 0 before the end, or without a beginning.
+  [[nodiscard]] std::uint64_t length() const noexcept {
+    return is_over() && has_begun() ? static_cast<std::uint64_t>(ended_at() - began_at()) : 0;
+  }
 
   enum class counted : std::uint8_t { no, yes, last };
 

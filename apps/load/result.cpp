@@ -51,6 +51,8 @@ void load_result::add(const load_result& other) {
   unanswered += other.unanswered;
   connections += other.connections;
   starved += other.starved;
+  abandoned += other.abandoned;
+  longest_wait_ns = std::max(longest_wait_ns, other.longest_wait_ns);
   seconds = std::max(seconds, other.seconds);
   cpu_s += other.cpu_s;
   involuntary_switches += other.involuntary_switches;
@@ -66,6 +68,7 @@ bool load_result::has_errors() const {
 std::string load_result::to_line() const {
   json_object made;
   made.add("requests", requests).add("bytes", bytes).add("unanswered", unanswered).add("connections", connections).add("starved", starved);
+  made.add("abandoned", abandoned).add("longest_wait_ns", longest_wait_ns);
   made.add("seconds", seconds).add("cpu_s", cpu_s).add("involuntary_switches", involuntary_switches);
   for (std::size_t n = 0; n < error_kinds; ++n) made.add(error_names[n], errors[n]);
   made.add("latency", latency.to_text()).add("clients", shares.count()).add("shares", shares.sum()).add("squares", shares.squares());
@@ -84,6 +87,8 @@ std::optional<load_result> load_result::parse(std::string_view line) {
   read.unanswered = whole("unanswered");
   read.connections = whole("connections");
   read.starved = whole("starved");
+  read.abandoned = whole("abandoned");
+  read.longest_wait_ns = whole("longest_wait_ns");
   read.seconds = from->number<double>("seconds");
   read.cpu_s = from->number<double>("cpu_s");
   read.involuntary_switches = whole("involuntary_switches");
@@ -99,6 +104,7 @@ std::string to_json(const load_result& of, const std::optional<server_result>& s
   made.add("bytes", of.bytes).add("megabytes_per_s", per(mega(of.bytes), of.seconds)).add("errors", errors_json(of));
   made.add("latency_us", latency_json(of.latency)).add("starved_clients", of.starved).add("jain", of.shares.jain());
   made.add("clients", of.shares.count()).add("connections", of.connections).add("unanswered", of.unanswered);
+  made.add("abandoned_clients", of.abandoned).add("longest_wait_us", micros(of.longest_wait_ns));
   if (server) made.add("server", server_json(*server, of));
   made.add("own_cpu_s", of.cpu_s).add("own_involuntary_switches", of.involuntary_switches);
   made.add("injectors", std::max<std::size_t>(1, asked.injectors)).add("loop", asked.load.rate > 0 ? "open" : "closed");
@@ -123,6 +129,10 @@ std::string to_text(const load_result& of, const std::optional<server_result>& s
       of.latency.mean() / 1000, asked.load.rate > 0 ? "; from when a request was due" : "");
   add("starved clients: %llu, Jain's index %.4f\n", static_cast<unsigned long long>(of.starved), of.shares.jain());
   if (of.unanswered != 0) add("due and unanswered at the end: %llu\n", static_cast<unsigned long long>(of.unanswered));
+  if (of.abandoned != 0) {
+    add("clients that waited at the end, for more than half of the time: %llu; the longest for %.0f us\n",
+        static_cast<unsigned long long>(of.abandoned), micros(of.longest_wait_ns));
+  }
   all += "errors:";
   for (std::size_t n = 0; n < error_kinds; ++n) {
     if (of.errors[n] != 0) add(" %s %llu", error_names[n], static_cast<unsigned long long>(of.errors[n]));

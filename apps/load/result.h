@@ -27,6 +27,8 @@ struct load_result {
   std::uint64_t unanswered = 0;   ///< open loop: due, and without an answer at the end
   std::uint64_t connections = 0;  ///< made in the whole run
   std::uint64_t starved = 0;      ///< clients without an answer
+  std::uint64_t abandoned = 0;    ///< clients that at the end had waited for longer than half of what is measured
+  std::uint64_t longest_wait_ns = 0;  ///< of a request that had no answer at the end
   double seconds = 0;             ///< that were measured
   double cpu_s = 0;               ///< of the injectors, meanwhile
   std::uint64_t involuntary_switches = 0;

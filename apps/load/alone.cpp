@@ -38,6 +38,7 @@ tartan::task<> conduct(injector& all, server_watch& server, tartan::signal_set& 
     wrong = std::current_exception();  // the clients have to end all the same
   }
   all.end();
+  server.stop();
   server.end();
   shown.cancel();
   co_await all.finish();

@@ -64,6 +64,7 @@ tartan::task<> master::run() {
   co_await tell_all("begin");
   say("what is measured begins");
   co_await wait_for_end();
+  server_.stop();
   co_await tell_all("end");
   server_.end();
   co_await tell_all("finish");

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace load {
 
@@ -143,12 +144,25 @@ tree_usage process_tree::look() const {
 }
 
 void process_tree::add_times(tree_usage& to) {
+  for (const pid_t each : to.processes) to.cpu_s += cpu_seconds(each);  // first, as all of that goes on
   for (const pid_t each : to.processes) {
     const process_stat stat = stat_of(each);
-    to.cpu_s += cpu_seconds(each) + stat.ended_ticks / ticks_per_second();
+    to.cpu_s += stat.ended_ticks / ticks_per_second();
     to.user_ticks += stat.user_ticks;
     to.system_ticks += stat.system_ticks;
   }
+}
+
+void process_tree::add_others(tree_usage& to) const {
+  tree_usage now = look();
+  const auto is_known = [&to](pid_t process) { return std::find(to.processes.begin(), to.processes.end(), process) != to.processes.end(); };
+  std::erase_if(now.processes, is_known);
+  add_times(now);
+  to.cpu_s += now.cpu_s;
+  to.user_ticks += now.user_ticks;
+  to.system_ticks += now.system_ticks;
+  to.processes.insert(to.processes.end(), now.processes.begin(), now.processes.end());
+  to.involuntary_switches = std::move(now.involuntary_switches);
 }
 
 tree_memory process_tree::memory() const {

@@ -46,6 +46,8 @@ class process_tree {
   [[nodiscard]] tree_usage look() const;
   /// Adds that, quickly.
   static void add_times(tree_usage& to);
+  /// Adds to processes with their times what a look finds now, and the times of those that it did not have.
+  void add_others(tree_usage& to) const;
   [[nodiscard]] tree_memory memory() const;
 
  private:

@@ -1,6 +1,7 @@
 #include "process_tree.h"
 
 #include <gtest/gtest.h>
+#include <tartan/core/runtime.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,10 +10,14 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "server_watch.h"
+
 namespace load {
 namespace {
 
-/// A process that uses CPU time, then says so and waits for a byte; so does a child of its own, first.
+double used_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+/// A process that uses CPU time, then says so and waits for a byte, for which it does so again; and so does a child of its own.
 class burning_process {
  public:
   explicit burning_process(double seconds) {
@@ -24,7 +29,10 @@ class burning_process {
       say();
       ::close(wanted_[1]);
       char byte = 0;
-      while (::read(wanted_[0], &byte, 1) > 0) continue;
+      while (::read(wanted_[0], &byte, 1) > 0) {
+        burn(seconds);
+        say();
+      }
       if (grandchild != 0) ::waitpid(grandchild, nullptr, 0);
       ::_exit(0);
     }
@@ -44,9 +52,16 @@ class burning_process {
     for (int n = 0; n < 2; ++n) EXPECT_EQ(::read(said_[0], &byte, 1), 1);
   }
 
+  /// One of the two.
+  void burn_again() const {
+    char byte = 'x';
+    EXPECT_EQ(::write(wanted_[1], &byte, 1), 1);
+    EXPECT_EQ(::read(said_[0], &byte, 1), 1);
+  }
+
  private:
   static void burn(double seconds) {
-    while (static_cast<double>(std::clock()) / CLOCKS_PER_SEC < seconds) continue;
+    for (const double end = used_s() + seconds; used_s() < end;) continue;
   }
   void say() const {
     if (::write(said_[1], "x", 1) != 1) ::_exit(1);
@@ -87,6 +102,38 @@ TEST(the_usage_of_a_tree, keeps_what_children_had_used_that_have_ended) {
   }
   const used_between used = between(before, usage_of(process_tree{{::getpid()}}));
   EXPECT_GE(used.cpu_s, 0.3) << "less some ticks";
+}
+
+TEST(the_usage_of_a_tree, is_looked_at_again_without_those_that_are_known) {
+  const burning_process burning{0.1};
+  burning.wait_for_both();
+  tree_usage seen;
+  seen.processes = {burning.id()};
+  process_tree::add_times(seen);
+  const double first = seen.cpu_s;
+  burning.burn_again();
+  process_tree{{burning.id()}}.add_others(seen);
+  EXPECT_EQ(seen.processes.size(), 2u);
+  EXPECT_EQ(seen.involuntary_switches.size(), 2u);
+  EXPECT_GE(seen.cpu_s - first, 0.1) << "the child is new";
+  EXPECT_LT(first, 0.2);
+}
+
+TEST(a_servers_watch, ends_where_it_is_stopped) {
+  const burning_process burning{0.2};
+  burning.wait_for_both();
+  server_watch watch{process_tree{{burning.id()}}};
+  tartan::runtime rt{tartan::options{.workers = 1}};
+  rt.spawn(watch.prepare());
+  rt.run_until_idle();
+  watch.begin();
+  burning.burn_again();
+  watch.stop();
+  burning.burn_again();
+  watch.end();
+  ASSERT_TRUE(watch.result());
+  EXPECT_GE(watch.result()->used.cpu_s, 0.2);
+  EXPECT_LT(watch.result()->used.cpu_s, 0.4) << "what came after that";
 }
 
 TEST(the_memory_of_a_tree, is_that_of_all_its_processes) {

@@ -22,11 +22,16 @@ tartan::task<> server_watch::prepare() {
 
 void server_watch::begin() { process_tree::add_times(before_); }
 
+void server_watch::stop() {
+  after_ = {};
+  after_.processes = before_.processes;
+  process_tree::add_times(after_);
+}
+
 void server_watch::end() {
   if (server_.empty()) return;
-  tree_usage after = server_.look();
-  process_tree::add_times(after);
-  seen_.used = between(before_, after);
+  server_.add_others(after_);
+  seen_.used = between(before_, after_);
   seen_.after = server_.memory();
 }
 

@@ -21,7 +21,9 @@ class server_watch {
   /// Shortly before what is measured begins. The slow part is done elsewhere, so that clients are not kept waiting just then.
   tartan::task<> prepare();
   void begin();
-  /// When it has ended, and all connections are still there.
+  /// As soon as it has ended: takes the CPU time of the processes that were there when it began.
+  void stop();
+  /// After that, while all connections are still there: whatever takes longer.
   void end();
 
   [[nodiscard]] std::optional<server_result> result() const { return server_.empty() ? std::nullopt : std::optional{seen_}; }
@@ -29,6 +31,7 @@ class server_watch {
  private:
   process_tree server_;
   tree_usage before_;
+  tree_usage after_;
   server_result seen_;
 };
 

@@ -37,19 +37,29 @@ tartan::task<> client::run() {
   watch(now_ns(load_.runtime));
   co_await ask();
   timer_.cancel();
+  was_connected_ = stream_.is_open();
   stream_.close();
   if (is_paced()) count_rest();
 }
 
 tartan::task<> client::ask() {
   bool goes_on = true;
-  while (goes_on && !load_.counts.is_over()) {
+  while (goes_on) {
     const ending how = co_await use_connection();
+    if (load_.counts.is_over()) co_return co_await stay();
     stream_.close();
     if (how == ending::failed) {
       const tartan::result<> slept = co_await tartan::sleep(after_failure);
       goes_on = slept.has_value();
     }
+  }
+}
+
+/// Until it is canceled.
+tartan::task<> client::stay() {
+  for (bool goes_on = true; goes_on;) {
+    const tartan::result<> slept = co_await tartan::sleep(24h);
+    goes_on = slept.has_value();
   }
 }
 

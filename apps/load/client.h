@@ -42,13 +42,15 @@ class client {
  public:
   client(load_state& of, std::uint64_t number);
 
-  /// Until it is canceled, or the interval is over.
+  /// Until it is canceled. When the interval is over it asks no more, but keeps its connection: others may not be ready yet, and what a
+  /// connection costs the server is looked at.
   tartan::task<> run();
 
   /// After that.
   [[nodiscard]] std::uint64_t answers() const noexcept { return answers_; }
   /// Got nothing, though it wanted something.
   [[nodiscard]] bool is_starved() const noexcept { return answers_ == 0 && (!is_paced() || due_ < load_.counts.ended_at()); }
+  [[nodiscard]] bool was_connected() const noexcept { return was_connected_; }
   /// How long the request has waited that had no answer at the end; 0 if there was none.
   [[nodiscard]] std::uint64_t waits() const noexcept;
 
@@ -57,6 +59,7 @@ class client {
   enum class verdict : std::uint8_t { more, next, last, failed };  ///< more bytes; more requests on this connection; none
 
   tartan::task<> ask();
+  static tartan::task<> stay();
   tartan::task<ending> use_connection();
   tartan::task<bool> open();
   tartan::task<bool> wait_until_due();
@@ -102,6 +105,7 @@ class client {
   std::uint64_t answers_ = 0;       ///< in what is measured
   std::uint64_t asked_here_ = 0;    ///< requests before this one, on this connection
   bool has_arrived_ = false;
+  bool was_connected_ = false;      ///< at the end
   bool is_waiting_ = false;         ///< since asked_at_, for an answer that had not come when what is measured ended
   bool has_received_ = false;       ///< a byte of the answer
   bool timed_out_ = false;

@@ -57,10 +57,12 @@ tartan::task<> injector::run_client(std::uint64_t number) {
   co_await one->run();
   const std::uint64_t answers = one->answers();
   const bool is_starved = one->is_starved();
+  const bool was_connected = one->was_connected();
   const std::uint64_t waits = one->waits();
-  co_await tartan::in(tartan::color{}, [this, answers, is_starved, waits] {
+  co_await tartan::in(tartan::color{}, [this, answers, is_starved, was_connected, waits] {
     sums_.shares.add(answers);
     if (is_starved) ++sums_.starved;
+    if (was_connected) ++sums_.open_connections;
     if (waits > counts_.length() / 2) ++sums_.abandoned;
     sums_.longest_wait_ns = std::max(sums_.longest_wait_ns, waits);
   });

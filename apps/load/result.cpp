@@ -16,8 +16,8 @@ double micros(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
 
 double mega(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
-double kb_per_connection(const server_result& server, std::uint64_t clients) {
-  return per(static_cast<double>(server.after.pss_kb) - static_cast<double>(server.before.pss_kb), static_cast<double>(clients));
+double kb_per_connection(const server_result& server, std::uint64_t connections) {
+  return per(static_cast<double>(server.after.pss_kb) - static_cast<double>(server.before.pss_kb), static_cast<double>(connections));
 }
 
 json_object errors_json(const load_result& of) {
@@ -32,7 +32,7 @@ json_object server_json(const server_result& server, const load_result& of) {
   made.add("cpu_us_per_request", per(server.used.cpu_s * 1e6, static_cast<double>(of.requests)));
   made.add("involuntary_switches", server.used.involuntary_switches);
   made.add("rss_kb", server.after.rss_kb).add("pss_kb", server.after.pss_kb).add("pss_kb_before", server.before.pss_kb);
-  made.add("kb_per_connection", kb_per_connection(server, of.shares.count()));
+  made.add("kb_per_connection", kb_per_connection(server, of.open_connections));
   return made;
 }
 
@@ -50,6 +50,7 @@ void load_result::add(const load_result& other) {
   bytes += other.bytes;
   unanswered += other.unanswered;
   connections += other.connections;
+  open_connections += other.open_connections;
   starved += other.starved;
   abandoned += other.abandoned;
   longest_wait_ns = std::max(longest_wait_ns, other.longest_wait_ns);
@@ -68,7 +69,7 @@ bool load_result::has_errors() const {
 std::string load_result::to_line() const {
   json_object made;
   made.add("requests", requests).add("bytes", bytes).add("unanswered", unanswered).add("connections", connections).add("starved", starved);
-  made.add("abandoned", abandoned).add("longest_wait_ns", longest_wait_ns);
+  made.add("open_connections", open_connections).add("abandoned", abandoned).add("longest_wait_ns", longest_wait_ns);
   made.add("seconds", seconds).add("cpu_s", cpu_s).add("involuntary_switches", involuntary_switches);
   for (std::size_t n = 0; n < error_kinds; ++n) made.add(error_names[n], errors[n]);
   made.add("latency", latency.to_text()).add("clients", shares.count()).add("shares", shares.sum()).add("squares", shares.squares());
@@ -86,6 +87,7 @@ std::optional<load_result> load_result::parse(std::string_view line) {
   read.bytes = whole("bytes");
   read.unanswered = whole("unanswered");
   read.connections = whole("connections");
+  read.open_connections = whole("open_connections");
   read.starved = whole("starved");
   read.abandoned = whole("abandoned");
   read.longest_wait_ns = whole("longest_wait_ns");
@@ -104,7 +106,7 @@ std::string to_json(const load_result& of, const std::optional<server_result>& s
   made.add("bytes", of.bytes).add("megabytes_per_s", per(mega(of.bytes), of.seconds)).add("errors", errors_json(of));
   made.add("latency_us", latency_json(of.latency)).add("starved_clients", of.starved).add("jain", of.shares.jain());
   made.add("clients", of.shares.count()).add("connections", of.connections).add("unanswered", of.unanswered);
-  made.add("abandoned_clients", of.abandoned).add("longest_wait_us", micros(of.longest_wait_ns));
+  made.add("open_connections", of.open_connections).add("abandoned_clients", of.abandoned).add("longest_wait_us", micros(of.longest_wait_ns));
   if (server) made.add("server", server_json(*server, of));
   made.add("own_cpu_s", of.cpu_s).add("own_involuntary_switches", of.involuntary_switches);
   made.add("injectors", std::max<std::size_t>(1, asked.injectors)).add("loop", asked.load.rate > 0 ? "open" : "closed");
@@ -146,7 +148,7 @@ std::string to_text(const load_result& of, const std::optional<server_result>& s
       static_cast<unsigned long long>(server->used.involuntary_switches));
   add("server memory: %llu KB resident, %llu KB proportional, %llu KB before the first connection: %.2f KB per connection\n",
       static_cast<unsigned long long>(server->after.rss_kb), static_cast<unsigned long long>(server->after.pss_kb),
-      static_cast<unsigned long long>(server->before.pss_kb), kb_per_connection(*server, of.shares.count()));
+      static_cast<unsigned long long>(server->before.pss_kb), kb_per_connection(*server, of.open_connections));
   return all;
 }
 

@@ -26,6 +26,7 @@ struct load_result {
   std::uint64_t bytes = 0;        ///< of their bodies
   std::uint64_t unanswered = 0;   ///< open loop: due, and without an answer at the end
   std::uint64_t connections = 0;  ///< made in the whole run
+  std::uint64_t open_connections = 0;  ///< at the end
   std::uint64_t starved = 0;      ///< clients without an answer
   std::uint64_t abandoned = 0;    ///< clients that at the end had waited for longer than half of what is measured
   std::uint64_t longest_wait_ns = 0;  ///< of a request that had no answer at the end

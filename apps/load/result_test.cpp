@@ -13,6 +13,7 @@ load_result sample() {
   r.bytes = 3000;
   r.unanswered = 1;
   r.connections = 5;
+  r.open_connections = 2;
   r.starved = 1;
   r.abandoned = 2;
   r.longest_wait_ns = 5'000'000;
@@ -51,6 +52,7 @@ TEST(a_result, of_two_injectors_is_their_sum) {
   EXPECT_EQ(both.unanswered, 2u);
   EXPECT_EQ(both.connections, 10u);
   EXPECT_EQ(both.starved, 2u);
+  EXPECT_EQ(both.open_connections, 4u);
   EXPECT_EQ(both.abandoned, 4u);
   EXPECT_EQ(both.longest_wait_ns, 6'000'000u);
   EXPECT_EQ(both.seconds, 2.5);
@@ -87,9 +89,9 @@ TEST(a_result_as_json, has_what_the_benchmarks_read) {
        {R"("requests": 3, "seconds": 2, "requests_per_s": 1.5, "bytes": 3000, "megabytes_per_s": 0.0015)",
         R"("errors": {"connect": 10, "read": 11, "write": 12, "timeout": 13, "status": 14, "length": 15, "body": 16, "closed_early": 17})",
         R"("latency_us": {"p50": 2)", R"("p90": 4000, "p99": 4000, "p99.9": 4000, "max": 4000, "mean": 2500})", R"("starved_clients": 1)",
-        R"("jain": 0.6)", R"("abandoned_clients": 2, "longest_wait_us": 5000)",
+        R"("jain": 0.6)", R"("open_connections": 2, "abandoned_clients": 2, "longest_wait_us": 5000)",
         R"("clients": 3, "connections": 5, "unanswered": 1)", R"("server": {"cpu_s": 0.03, "user_s": 0.01, "system_s": 0.02)",
-        R"("cpu_us_per_request": 10000, "involuntary_switches": 4, "rss_kb": 400, "pss_kb": 130, "pss_kb_before": 100, "kb_per_connection": 10})",
+        R"("cpu_us_per_request": 10000, "involuntary_switches": 4, "rss_kb": 400, "pss_kb": 130, "pss_kb_before": 100, "kb_per_connection": 15})",
         R"("own_cpu_s": 0.5, "own_involuntary_switches": 7)", R"("seed": 77, "command": ["tartan-load", "a \"b\""]})"}) {
     EXPECT_NE(text.find(member), std::string::npos) << member << "\nin " << text;
   }

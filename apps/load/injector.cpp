@@ -76,15 +76,21 @@ void injector::begin() {
 }
 
 tartan::task<bool> injector::wait_for_end() {
-  bool is_reached = false;
-  if (settings_.requests != 0) {
-    const tartan::result<bool> told = co_await complete_.receive();
-    is_reached = told.has_value();
-  } else {
-    const tartan::result<> slept = co_await tartan::sleep(std::chrono::duration<double>{settings_.seconds});
-    is_reached = slept.has_value();
+  if (settings_.requests != 0) co_return co_await wait_for_answers();
+  const tartan::result<> slept = co_await tartan::sleep(std::chrono::duration<double>{settings_.seconds});
+  co_return slept.has_value();
+}
+
+/// A server that gives no right answer would keep it waiting for ever. In twice the time that one may take, each client has met an error.
+tartan::task<bool> injector::wait_for_answers() {
+  const auto patience = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>{2 * settings_.timeout});
+  for (;;) {
+    const std::uint64_t before = so_far().answers;
+    const tartan::result<bool> told = co_await tartan::with_timeout(patience, complete_.receive());
+    if (told) co_return true;
+    if (told.error() != tartan::errc::timed_out) co_return false;
+    if (so_far().answers == before) co_return true;
   }
-  co_return is_reached;
 }
 
 void injector::end() {

@@ -31,7 +31,8 @@ class injector {
   /// From here on answers count, also those to requests that were sent before.
   void begin();
 
-  /// Until the time is up, or as many answers have come as were wanted. False: it was canceled before.
+  /// Until the time is up, or as many answers have come as were wanted, or none that was right for twice as long as one may take.
+  /// False: it was canceled before.
   tartan::task<bool> wait_for_end();
 
   /// From here on nothing counts. Twice is as good as once.
@@ -49,6 +50,7 @@ class injector {
 
  private:
   tartan::task<> run_client(std::uint64_t number);
+  tartan::task<bool> wait_for_answers();
 
   const load_settings settings_;
   tartan::runtime& rt_;

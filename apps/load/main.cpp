@@ -31,7 +31,8 @@ int run_http(load::http_settings asked) {
   const std::string json = load::to_json(all.clients, all.server, asked) + "\n";
   std::fputs(asked.json == "-" ? json.c_str() : load::to_text(all.clients, all.server, asked).c_str(), stdout);
   if (!asked.json.empty() && asked.json != "-") write_file(asked.json, json);
-  return all.clients.has_errors() ? 1 : 0;
+  const bool has_lost_server = all.server && all.server->used.ended_roots != 0;
+  return all.clients.has_errors() || has_lost_server ? 1 : 0;
 }
 
 void write_set(const load::make_set_settings& asked) {

@@ -1,11 +1,9 @@
 #include "process_tree.h"
 
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -41,6 +39,7 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
 
 /// What /proc/PID/stat has behind the name, which may hold anything.
 struct process_stat {
+  bool lives = false;
   pid_t parent = 0;
   double user_ticks = 0;    ///< of the process and of those it has waited for
   double system_ticks = 0;
@@ -59,7 +58,9 @@ process_stat stat_of(pid_t process) {
   double system = 0;
   double ended_user = 0;
   double ended_system = 0;
-  in >> skipped >> read.parent;
+  char state = 'X';
+  in >> state >> read.parent;
+  read.lives = state != 'Z' && state != 'X';
   for (int n = 0; n < before_times; ++n) in >> skipped;
   in >> user >> system >> ended_user >> ended_system;
   read.user_ticks = user + ended_user;
@@ -91,26 +92,40 @@ double ticks_per_second() { return static_cast<double>(::sysconf(_SC_CLK_TCK)); 
 
 }  // namespace
 
+tree_usage::times tree_usage::sum() const {
+  times all;
+  for (const auto& [process, each] : by_process) {
+    all.cpu_s += each.cpu_s;
+    all.user_ticks += each.user_ticks;
+    all.system_ticks += each.system_ticks;
+  }
+  return all;
+}
+
 used_between between(const tree_usage& before, const tree_usage& after) {
   used_between used;
-  used.cpu_s = std::max(0.0, after.cpu_s - before.cpu_s);
-  const double user = std::max(0.0, after.user_ticks - before.user_ticks);
-  const double system = std::max(0.0, after.system_ticks - before.system_ticks);
+  tree_usage counted = before;  // who has waited for a child that ended has the child's times, but nobody has those of a root
+  for (const pid_t each : after.ended_roots) counted.by_process.erase(each);
+  used.ended_roots = after.ended_roots.size();
+  const tree_usage::times old = counted.sum();
+  const tree_usage::times now = after.sum();
+  used.cpu_s = std::max(0.0, now.cpu_s - old.cpu_s);
+  const double user = std::max(0.0, now.user_ticks - old.user_ticks);
+  const double system = std::max(0.0, now.system_ticks - old.system_ticks);
   if (user + system > 0) {
     used.user_s = used.cpu_s * user / (user + system);
     used.system_s = used.cpu_s - used.user_s;
   }
   for (const auto& [thread, switches] : after.involuntary_switches) {
     const auto known = before.involuntary_switches.find(thread);
-    const std::uint64_t old = known == before.involuntary_switches.end() ? 0 : known->second;
-    used.involuntary_switches += switches - std::min(old, switches);
+    const std::uint64_t least = known == before.involuntary_switches.end() ? 0 : known->second;
+    used.involuntary_switches += switches - std::min(least, switches);
   }
   return used;
 }
 
 pid_t process_tree::missing() const {
-  const auto is_gone = [](pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; };
-  const auto found = std::find_if(roots_.begin(), roots_.end(), is_gone);
+  const auto found = std::find_if(roots_.begin(), roots_.end(), [](pid_t process) { return !stat_of(process).lives; });
   return found == roots_.end() ? 0 : *found;
 }
 
@@ -144,12 +159,14 @@ tree_usage process_tree::look() const {
 }
 
 void process_tree::add_times(tree_usage& to) {
-  for (const pid_t each : to.processes) to.cpu_s += cpu_seconds(each);  // first, as all of that goes on
+  for (const pid_t each : to.processes) to.by_process[each].cpu_s = cpu_seconds(each);  // first, as all of that goes on
   for (const pid_t each : to.processes) {
     const process_stat stat = stat_of(each);
-    to.cpu_s += stat.ended_ticks / ticks_per_second();
-    to.user_ticks += stat.user_ticks;
-    to.system_ticks += stat.system_ticks;
+    tree_usage::times& its = to.by_process[each];
+    its.cpu_s += stat.ended_ticks / ticks_per_second();
+    its.user_ticks = stat.user_ticks;
+    its.system_ticks = stat.system_ticks;
+    if (!stat.lives) to.by_process.erase(each);
   }
 }
 
@@ -158,9 +175,8 @@ void process_tree::add_others(tree_usage& to) const {
   const auto is_known = [&to](pid_t process) { return std::find(to.processes.begin(), to.processes.end(), process) != to.processes.end(); };
   std::erase_if(now.processes, is_known);
   add_times(now);
-  to.cpu_s += now.cpu_s;
-  to.user_ticks += now.user_ticks;
-  to.system_ticks += now.system_ticks;
+  to.by_process.merge(now.by_process);
+  std::copy_if(roots_.begin(), roots_.end(), std::back_inserter(to.ended_roots), [](pid_t root) { return !stat_of(root).lives; });
   to.processes.insert(to.processes.end(), now.processes.begin(), now.processes.end());
   to.involuntary_switches = std::move(now.involuntary_switches);
 }

@@ -12,11 +12,17 @@ namespace load {
 
 /// What some processes have used so far.
 struct tree_usage {
-  double cpu_s = 0;     ///< exact for those that live; of those that have ended, and were waited for, in the clock's ticks
-  double user_ticks = 0;
-  double system_ticks = 0;
+  struct times {
+    double cpu_s = 0;     ///< exact; of those it has started that have ended, and were waited for, in the clock's ticks
+    double user_ticks = 0;
+    double system_ticks = 0;
+  };
+  std::map<pid_t, times> by_process;
+  [[nodiscard]] times sum() const;
+
   std::map<pid_t, std::uint64_t> involuntary_switches;  ///< by thread
   std::vector<pid_t> processes;
+  std::vector<pid_t> ended_roots;
 };
 
 /// Between two looks.
@@ -25,6 +31,7 @@ struct used_between {
   double user_s = 0;    ///< the CPU time, divided as the clock's ticks were
   double system_s = 0;
   std::uint64_t involuntary_switches = 0;  ///< of threads that are there at the end
+  std::uint64_t ended_roots = 0;           ///< whose part is missing
 };
 [[nodiscard]] used_between between(const tree_usage& before, const tree_usage& after);
 
@@ -39,7 +46,7 @@ class process_tree {
   explicit process_tree(std::vector<pid_t> roots) : roots_{std::move(roots)} {}
 
   [[nodiscard]] bool empty() const noexcept { return roots_.empty(); }
-  /// Whether one of them is not there.
+  /// One of them that is not there, or has ended without being waited for; 0: all are.
   [[nodiscard]] pid_t missing() const;
 
   /// Who there is, and everything but their CPU time: takes milliseconds where there are many.

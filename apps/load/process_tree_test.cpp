@@ -84,8 +84,8 @@ TEST(the_usage_of_a_tree, has_that_of_what_its_processes_have_started) {
   const tree_usage usage = usage_of(process_tree{{burning.id()}});
   EXPECT_EQ(usage.processes.size(), 2u);
   EXPECT_EQ(usage.involuntary_switches.size(), 2u);
-  EXPECT_GE(usage.cpu_s, 0.1);
-  EXPECT_LT(usage.cpu_s, 0.2) << "what is counted twice, or is none of its own";
+  EXPECT_GE(usage.sum().cpu_s, 0.1);
+  EXPECT_LT(usage.sum().cpu_s, 0.2) << "what is counted twice, or is none of its own";
 }
 
 TEST(the_usage_of_a_tree, counts_a_process_once_that_is_named_twice) {
@@ -110,12 +110,12 @@ TEST(the_usage_of_a_tree, is_looked_at_again_without_those_that_are_known) {
   tree_usage seen;
   seen.processes = {burning.id()};
   process_tree::add_times(seen);
-  const double first = seen.cpu_s;
+  const double first = seen.sum().cpu_s;
   burning.burn_again();
   process_tree{{burning.id()}}.add_others(seen);
   EXPECT_EQ(seen.processes.size(), 2u);
   EXPECT_EQ(seen.involuntary_switches.size(), 2u);
-  EXPECT_GE(seen.cpu_s - first, 0.1) << "the child is new";
+  EXPECT_GE(seen.sum().cpu_s - first, 0.1) << "the child is new";
   EXPECT_LT(first, 0.2);
 }
 
@@ -147,14 +147,10 @@ TEST(the_memory_of_a_tree, is_that_of_all_its_processes) {
 
 TEST(what_is_used_between_two_looks, is_their_difference) {
   tree_usage before;
-  before.cpu_s = 1;
-  before.user_ticks = 10;
-  before.system_ticks = 20;
+  before.by_process = {{1, {1, 10, 20}}};
   before.involuntary_switches = {{1, 5}, {2, 7}};
   tree_usage after = before;
-  after.cpu_s = 3;
-  after.user_ticks = 40;
-  after.system_ticks = 30;
+  after.by_process = {{1, {2, 35, 28}}, {2, {1, 5, 2}}};
   after.involuntary_switches = {{2, 10}, {3, 100}};
   const used_between used = between(before, after);
   EXPECT_DOUBLE_EQ(used.cpu_s, 2);
@@ -163,12 +159,37 @@ TEST(what_is_used_between_two_looks, is_their_difference) {
   EXPECT_EQ(used.involuntary_switches, 103u);
 }
 
+TEST(what_is_used_between_two_looks, has_no_share_of_a_root_that_has_ended) {
+  tree_usage before;
+  before.by_process = {{1, {1, 10, 20}}, {2, {5, 50, 50}}};
+  tree_usage after;
+  after.by_process = {{1, {3, 40, 30}}};
+  after.ended_roots = {2};
+  const used_between used = between(before, after);
+  EXPECT_DOUBLE_EQ(used.cpu_s, 2) << "what the other one has used";
+  EXPECT_EQ(used.ended_roots, 1u);
+}
+
+TEST(a_servers_watch, tells_what_has_been_seen_only_if_it_began) {
+  server_watch watch{process_tree{{::getppid()}}};
+  watch.before_all();
+  watch.stop();
+  watch.end();
+  EXPECT_FALSE(watch.result());
+}
+
 TEST(a_process_that_is_not_there, is_found_and_named) {
   const pid_t gone = ::fork();
   if (gone == 0) ::_exit(0);
   ::waitpid(gone, nullptr, 0);
   EXPECT_EQ((process_tree{{::getpid(), gone}}).missing(), gone);
   EXPECT_EQ((process_tree{{::getpid()}}).missing(), 0);
+  const pid_t not_waited_for = ::fork();
+  if (not_waited_for == 0) ::_exit(0);
+  siginfo_t how{};
+  ::waitid(P_PID, static_cast<id_t>(not_waited_for), &how, WEXITED | WNOWAIT);
+  EXPECT_EQ(process_tree{{not_waited_for}}.missing(), not_waited_for);
+  ::waitpid(not_waited_for, nullptr, 0);
   EXPECT_EQ(process_tree{{gone}}.memory().rss_kb, 0u);
 }
 

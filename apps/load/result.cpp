@@ -32,6 +32,7 @@ json_object server_json(const server_result& server, const load_result& of) {
   made.add("cpu_us_per_request", per(server.used.cpu_s * 1e6, static_cast<double>(of.requests)));
   made.add("involuntary_switches", server.used.involuntary_switches);
   made.add("rss_kb", server.after.rss_kb).add("pss_kb", server.after.pss_kb).add("pss_kb_before", server.before.pss_kb);
+  made.add("ended", server.used.ended_roots);
   made.add("kb_per_connection", kb_per_connection(server, of.open_connections));
   return made;
 }
@@ -146,6 +147,9 @@ std::string to_text(const load_result& of, const std::optional<server_result>& s
   add("server CPU: %.3f s (user %.3f, system %.3f), %.2f us per request, %llu involuntary switches\n", server->used.cpu_s,
       server->used.user_s, server->used.system_s, per(server->used.cpu_s * 1e6, requests),
       static_cast<unsigned long long>(server->used.involuntary_switches));
+  if (server->used.ended_roots != 0) {
+    add("server processes that have ended, and whose CPU time is missing: %llu\n", static_cast<unsigned long long>(server->used.ended_roots));
+  }
   add("server memory: %llu KB resident, %llu KB proportional, %llu KB before the first connection: %.2f KB per connection\n",
       static_cast<unsigned long long>(server->after.rss_kb), static_cast<unsigned long long>(server->after.pss_kb),
       static_cast<unsigned long long>(server->before.pss_kb), kb_per_connection(*server, of.open_connections));

@@ -79,6 +79,7 @@ TEST(a_result_as_json, has_what_the_benchmarks_read) {
   server.used.user_s = 0.01;
   server.used.system_s = 0.02;
   server.used.involuntary_switches = 4;
+  server.used.ended_roots = 1;
   server.before = {90, 100};
   server.after = {400, 130};
   http_settings asked;
@@ -91,7 +92,7 @@ TEST(a_result_as_json, has_what_the_benchmarks_read) {
         R"("latency_us": {"p50": 2)", R"("p90": 4000, "p99": 4000, "p99.9": 4000, "max": 4000, "mean": 2500})", R"("starved_clients": 1)",
         R"("jain": 0.6)", R"("open_connections": 2, "abandoned_clients": 2, "longest_wait_us": 5000)",
         R"("clients": 3, "connections": 5, "unanswered": 1)", R"("server": {"cpu_s": 0.03, "user_s": 0.01, "system_s": 0.02)",
-        R"("cpu_us_per_request": 10000, "involuntary_switches": 4, "rss_kb": 400, "pss_kb": 130, "pss_kb_before": 100, "kb_per_connection": 15})",
+        R"("cpu_us_per_request": 10000, "involuntary_switches": 4, "rss_kb": 400, "pss_kb": 130, "pss_kb_before": 100, "ended": 1, "kb_per_connection": 15})",
         R"("own_cpu_s": 0.5, "own_involuntary_switches": 7)", R"("seed": 77, "command": ["tartan-load", "a \"b\""]})"}) {
     EXPECT_NE(text.find(member), std::string::npos) << member << "\nin " << text;
   }

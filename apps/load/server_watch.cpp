@@ -20,7 +20,10 @@ tartan::task<> server_watch::prepare() {
   if (!server_.empty()) before_ = co_await tartan::blocking([this] { return server_.look(); });
 }
 
-void server_watch::begin() { process_tree::add_times(before_); }
+void server_watch::begin() {
+  process_tree::add_times(before_);
+  has_begun_ = !server_.empty();
+}
 
 void server_watch::stop() {
   after_ = {};
@@ -29,7 +32,7 @@ void server_watch::stop() {
 }
 
 void server_watch::end() {
-  if (server_.empty()) return;
+  if (!has_begun_) return;
   server_.add_others(after_);
   seen_.used = between(before_, after_);
   seen_.after = server_.memory();

@@ -26,13 +26,15 @@ class server_watch {
   /// After that, while all connections are still there: whatever takes longer.
   void end();
 
-  [[nodiscard]] std::optional<server_result> result() const { return server_.empty() ? std::nullopt : std::optional{seen_}; }
+  /// Nothing if there is no server, or if it did not come to a beginning.
+  [[nodiscard]] std::optional<server_result> result() const { return has_begun_ ? std::optional{seen_} : std::nullopt; }
 
  private:
   process_tree server_;
   tree_usage before_;
   tree_usage after_;
   server_result seen_;
+  bool has_begun_ = false;
 };
 
 }  // namespace load

@@ -137,15 +137,16 @@ void client::begin_request() {
   if (page_ == nullptr) page_ = &load_.pages.draw(site_, chance_);
   waiting_since_ = now_;
   has_received_ = false;
-  collected_.clear();
+  if (!collected_.empty()) collected_.clear();  // it was asked for on a connection that has ended
   const std::string_view* const known = page_->body->known();
   is_claimant_ = known == nullptr && page_->body->claim();
-  reader_.begin(known, collected_, is_claimant_ ? std::string::npos : kept_of_unknown);
+  reader_.begin(known, collected_, is_claimant_ ? kept_of_pattern : kept_of_unknown);
 }
 
 void client::end_request() {
   if (is_claimant_ && page_->body->known() == nullptr) page_->body->give_up();
   page_ = nullptr;
+  if (!collected_.empty()) std::string{}.swap(collected_);  // not needed again, once the body is known
   due_ += period_;
   if (is_in_time()) is_waiting_ = false;
   long_in_.reset();

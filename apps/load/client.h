@@ -87,6 +87,7 @@ class client {
   static constexpr std::size_t small = 8192;       ///< holds a head
   static constexpr std::size_t large = 64 * 1024;  ///< while a longer body comes
   static constexpr std::size_t kept_of_unknown = 64 * 1024;
+  static constexpr std::size_t kept_of_pattern = std::size_t{256} << 20;  ///< of a body that may have no end
 
   load_state& load_;
   const site& site_;

@@ -99,6 +99,7 @@ void injector::end() {
   if (!counts_.has_begun()) return;
   const own_usage used = own_usage_now();
   sums_.cpu_s = used.cpu_s - cpu_s_;
+  sums_.saturated = is_saturated(sums_.cpu_s, static_cast<double>(counts_.length()) / 1e9, rt_.workers()) ? 1 : 0;
   sums_.involuntary_switches = used.involuntary_switches - involuntary_switches_;
 }
 

@@ -52,11 +52,12 @@ TEST(a_plan, has_the_files_of_a_set_with_what_is_in_them) {
 }
 
 TEST(a_plan, knows_the_body_that_is_given) {
-  load_settings s = of_urls({"http://127.0.0.1:81/"});
+  load_settings s = of_urls({"http://127.0.0.1:81/", "http://127.0.0.1:82/"});
   s.body = "given";
   const plan made{s};
   ASSERT_NE(made.site_of(0).pages[0].body->known(), nullptr);
   EXPECT_EQ(*made.site_of(0).pages[0].body->known(), "given");
+  EXPECT_EQ(*made.site_of(1).pages[0].body->known(), "given") << "of copies, too";
 }
 
 TEST(a_plan, without_a_url_is_none) { EXPECT_THROW(plan{load_settings{}}, std::invalid_argument); }

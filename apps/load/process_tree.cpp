@@ -137,6 +137,7 @@ std::vector<pid_t> process_tree::all() const {
   while (!ahead.empty()) {
     const pid_t next = ahead.back();
     ahead.pop_back();
+    if (next == ::getpid()) continue;  // who looks, and is no server: a shell may be named that has started both
     if (std::find(found.begin(), found.end(), next) != found.end()) continue;  // one root may have started another
     found.push_back(next);
     const auto [first, last] = children.equal_range(next);

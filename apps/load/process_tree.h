@@ -40,7 +40,7 @@ struct tree_memory {
   std::uint64_t pss_kb = 0;  ///< pages that several processes share are divided among them
 };
 
-/// Some processes, and all that they have started, as far as those have not been given to another parent.
+/// Some processes, and all that they have started, as far as those have not been given to another parent. Never this process.
 class process_tree {
  public:
   explicit process_tree(std::vector<pid_t> roots) : roots_{std::move(roots)} {}
@@ -58,6 +58,7 @@ class process_tree {
   [[nodiscard]] tree_memory memory() const;
 
  private:
+  /// Without this process, and what it has started.
   [[nodiscard]] std::vector<pid_t> all() const;
 
   std::vector<pid_t> roots_;

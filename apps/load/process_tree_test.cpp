@@ -6,9 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <ctime>
+#include <vector>
 
 #include "server_watch.h"
 
@@ -95,13 +97,38 @@ TEST(the_usage_of_a_tree, counts_a_process_once_that_is_named_twice) {
 }
 
 TEST(the_usage_of_a_tree, keeps_what_children_had_used_that_have_ended) {
-  const tree_usage before = usage_of(process_tree{{::getpid()}});
-  {
-    const burning_process burning{0.2};
-    burning.wait_for_both();
+  std::array<int, 2> to{};
+  std::array<int, 2> from{};
+  ASSERT_EQ(::pipe(to.data()), 0);
+  ASSERT_EQ(::pipe(from.data()), 0);
+  char byte = 0;
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    static_cast<void>(::read(to[0], &byte, 1) == 1);
+    {
+      const burning_process burning{0.2};
+      burning.wait_for_both();
+    }
+    static_cast<void>(::write(from[1], "x", 1) == 1 && ::read(to[0], &byte, 1) == 1);
+    ::_exit(0);
   }
-  const used_between used = between(before, usage_of(process_tree{{::getpid()}}));
+  const tree_usage before = usage_of(process_tree{{parent}});
+  EXPECT_EQ(::write(to[1], "x", 1), 1);
+  EXPECT_EQ(::read(from[0], &byte, 1), 1);
+  const used_between used = between(before, usage_of(process_tree{{parent}}));
   EXPECT_GE(used.cpu_s, 0.3) << "less some ticks";
+  EXPECT_EQ(::write(to[1], "x", 1), 1);
+  ::waitpid(parent, nullptr, 0);
+  for (const int each : {to[0], to[1], from[0], from[1]}) ::close(each);
+}
+
+TEST(the_usage_of_a_tree, leaves_out_who_looks) {
+  const burning_process burning{0};
+  burning.wait_for_both();
+  EXPECT_EQ(usage_of(process_tree{{::getpid()}}).processes.size(), 0u);
+  const std::vector<pid_t> around = usage_of(process_tree{{::getppid(), burning.id()}}).processes;
+  EXPECT_EQ(std::count(around.begin(), around.end(), ::getpid()), 0);
+  EXPECT_EQ(std::count(around.begin(), around.end(), burning.id()), 1) << "who is named is looked at all the same";
 }
 
 TEST(the_usage_of_a_tree, is_looked_at_again_without_those_that_are_known) {

@@ -58,6 +58,7 @@ void load_result::add(const load_result& other) {
   seconds = std::max(seconds, other.seconds);
   cpu_s += other.cpu_s;
   involuntary_switches += other.involuntary_switches;
+  saturated += other.saturated;
   for (std::size_t n = 0; n < error_kinds; ++n) errors[n] += other.errors[n];
   latency.add(other.latency);
   shares.add(other.shares);
@@ -71,7 +72,7 @@ std::string load_result::to_line() const {
   json_object made;
   made.add("requests", requests).add("bytes", bytes).add("unanswered", unanswered).add("connections", connections).add("starved", starved);
   made.add("open_connections", open_connections).add("abandoned", abandoned).add("longest_wait_ns", longest_wait_ns);
-  made.add("seconds", seconds).add("cpu_s", cpu_s).add("involuntary_switches", involuntary_switches);
+  made.add("seconds", seconds).add("cpu_s", cpu_s).add("involuntary_switches", involuntary_switches).add("saturated", saturated);
   for (std::size_t n = 0; n < error_kinds; ++n) made.add(error_names[n], errors[n]);
   made.add("latency", latency.to_text()).add("clients", shares.count()).add("shares", shares.sum()).add("squares", shares.squares());
   return made.text();
@@ -95,6 +96,7 @@ std::optional<load_result> load_result::parse(std::string_view line) {
   read.seconds = from->number<double>("seconds");
   read.cpu_s = from->number<double>("cpu_s");
   read.involuntary_switches = whole("involuntary_switches");
+  read.saturated = whole("saturated");
   for (std::size_t n = 0; n < error_kinds; ++n) read.errors[n] = whole(error_names[n]);
   read.latency = *latency;
   read.shares = fairness::of(whole("clients"), from->number<double>("shares"), from->number<double>("squares"));
@@ -109,7 +111,7 @@ std::string to_json(const load_result& of, const std::optional<server_result>& s
   made.add("clients", of.shares.count()).add("connections", of.connections).add("unanswered", of.unanswered);
   made.add("open_connections", of.open_connections).add("abandoned_clients", of.abandoned).add("longest_wait_us", micros(of.longest_wait_ns));
   if (server) made.add("server", server_json(*server, of));
-  made.add("own_cpu_s", of.cpu_s).add("own_involuntary_switches", of.involuntary_switches);
+  made.add("own_cpu_s", of.cpu_s).add("own_involuntary_switches", of.involuntary_switches).add("saturated", of.saturated);
   made.add("injectors", std::max<std::size_t>(1, asked.injectors)).add("loop", asked.load.rate > 0 ? "open" : "closed");
   made.add("seed", asked.load.seed).add("command", asked.command);
   return made.text();
@@ -143,6 +145,7 @@ std::string to_text(const load_result& of, const std::optional<server_result>& s
   all += of.has_errors() ? "\n" : " none\n";
   add("own CPU: %.3f s, %.2f us per request, %llu involuntary switches\n", of.cpu_s, per(of.cpu_s * 1e6, requests),
       static_cast<unsigned long long>(of.involuntary_switches));
+  if (of.saturated != 0) all += "the injector itself was at its limit: what is told is less than what the server can do\n";
   if (!server) return all;
   add("server CPU: %.3f s (user %.3f, system %.3f), %.2f us per request, %llu involuntary switches\n", server->used.cpu_s,
       server->used.user_s, server->used.system_s, per(server->used.cpu_s * 1e6, requests),

@@ -33,6 +33,7 @@ struct load_result {
   double seconds = 0;             ///< that were measured
   double cpu_s = 0;               ///< of the injectors, meanwhile
   std::uint64_t involuntary_switches = 0;
+  std::uint64_t saturated = 0;    ///< injectors that had hardly any CPU time left
   std::array<std::uint64_t, error_kinds> errors{};  ///< of the whole run
   histogram latency;
   fairness shares;                ///< of the clients
@@ -44,6 +45,12 @@ struct load_result {
   [[nodiscard]] std::string to_line() const;
   [[nodiscard]] static std::optional<load_result> parse(std::string_view line);
 };
+
+/// An injector with so many workers that has used so much CPU time in so many seconds may have been what was measured.
+[[nodiscard]] constexpr bool is_saturated(double cpu_s, double seconds, unsigned workers) noexcept {
+  constexpr double most = 0.9;
+  return seconds > 0 && cpu_s >= most * seconds * workers;
+}
 
 struct server_result {
   used_between used;

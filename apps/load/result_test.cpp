@@ -20,6 +20,7 @@ load_result sample() {
   r.seconds = 2;
   r.cpu_s = 0.5;
   r.involuntary_switches = 7;
+  r.saturated = 1;
   for (std::size_t n = 0; n < error_kinds; ++n) r.errors[n] = 10 + n;
   for (const std::uint64_t ns : {1'000'000u, 2'000'000u, 3'000'000u, 4'000'000u}) r.latency.add(ns);
   for (const std::uint64_t got : {1u, 2u, 0u}) r.shares.add(got);
@@ -58,10 +59,18 @@ TEST(a_result, of_two_injectors_is_their_sum) {
   EXPECT_EQ(both.seconds, 2.5);
   EXPECT_EQ(both.cpu_s, 1);
   EXPECT_EQ(both.involuntary_switches, 14u);
+  EXPECT_EQ(both.saturated, 2u);
   EXPECT_EQ(both.errors[7], 34u);
   EXPECT_EQ(both.latency.count(), 9u);
   EXPECT_EQ(both.latency.max(), 9'000'000u);
   EXPECT_EQ(both.shares.count(), 6u);
+}
+
+TEST(an_injector, is_saturated_if_hardly_any_cpu_time_is_left) {
+  EXPECT_TRUE(is_saturated(1.85, 2, 1));
+  EXPECT_FALSE(is_saturated(1.75, 2, 1));
+  EXPECT_FALSE(is_saturated(1.85, 2, 2));
+  EXPECT_FALSE(is_saturated(0, 0, 1));
 }
 
 TEST(a_result, has_errors_if_there_is_one_of_any_kind) {
@@ -93,7 +102,7 @@ TEST(a_result_as_json, has_what_the_benchmarks_read) {
         R"("jain": 0.6)", R"("open_connections": 2, "abandoned_clients": 2, "longest_wait_us": 5000)",
         R"("clients": 3, "connections": 5, "unanswered": 1)", R"("server": {"cpu_s": 0.03, "user_s": 0.01, "system_s": 0.02)",
         R"("cpu_us_per_request": 10000, "involuntary_switches": 4, "rss_kb": 400, "pss_kb": 130, "pss_kb_before": 100, "ended": 1, "kb_per_connection": 15})",
-        R"("own_cpu_s": 0.5, "own_involuntary_switches": 7)", R"("seed": 77, "command": ["tartan-load", "a \"b\""]})"}) {
+        R"("own_cpu_s": 0.5, "own_involuntary_switches": 7, "saturated": 1)", R"("seed": 77, "command": ["tartan-load", "a \"b\""]})"}) {
     EXPECT_NE(text.find(member), std::string::npos) << member << "\nin " << text;
   }
   EXPECT_EQ(to_json(sample(), std::nullopt, asked).find("\"server\""), std::string::npos);

@@ -32,6 +32,20 @@ CLI::Validator from_to(std::uint64_t least, std::uint64_t most) {
   return from_to(least, most, std::to_string(least) + " to " + std::to_string(most));
 }
 
+/// 0 says that there is none; time between two requests has to be one that a clock can tell.
+CLI::Validator rate_range() {
+  const std::string range = "0, or 0.001 to 10000000";
+  const CLI::Validator number = from_to(0.0, 1e7, range);
+  return CLI::Validator{[number, range](const std::string& text) mutable -> std::string {
+                          std::string checked = text;
+                          const std::string wrong = number(checked);
+                          if (!wrong.empty()) return wrong;
+                          const double rate = std::stod(text);
+                          return rate == 0 || rate >= 0.001 ? std::string{} : "'" + text + "' is no number from " + range;
+                        },
+                        ""};
+}
+
 template <class Number>
 CLI::Option* add_number(CLI::App& app, const char* name, Number& into, const CLI::Validator& check, const char* type, const char* help) {
   return app.add_option(name, into, help)->check(check)->type_name(type)->capture_default_str();
@@ -59,7 +73,7 @@ void add_load_options(CLI::App& app, load_settings& s, raw_options& raw) {
   CLI::Option* const set = app.add_option("--set", raw.set, "Ask for the files that make-set has put into DIR, which the server serves as its root; "
                                                             "the urls' paths go before their names")->type_name("DIR");
   app.add_option("--body", raw.body, "What each body must be; without it the first answer says so")->type_name("FILE")->excludes(set);
-  add_number(app, "--rate", s.rate, from_to(0.0, 1e9, "0 to 1000000000"), "R",
+  add_number(app, "--rate", s.rate, rate_range(), "R",
              "Open loop: so many requests per second in all; latency counts from when a request was to be sent; 0: closed loop");
   add_number(app, "--timeout", s.timeout, from_to(0.001, 1e6, "0.001 to 1000000"), "S", "For an answer; then the client connects anew");
   add_number(app, "--pause-read", s.pause_read, from_to(0, most_of_all), "BYTES", "A client reads so many per second; 0: what there is");

@@ -26,7 +26,7 @@ struct load_settings {
   std::uint64_t pause_read = 0;               ///< bytes per second that a client reads; 0: what there is
   std::uint64_t seed = 0;
   std::optional<set_description> set;
-  std::optional<std::string> body;            ///< of the one url
+  std::optional<std::string> body;            ///< of every url
 };
 
 /// What belongs to this process.

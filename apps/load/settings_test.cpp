@@ -51,6 +51,8 @@ TEST(the_command_line, takes_every_option) {
   EXPECT_EQ(load.warm_up, 0.25);
   EXPECT_EQ(load.rate, 8.5);
   EXPECT_EQ(load.timeout, 9);
+  EXPECT_EQ(parse({"http", "--url", "http://a/", "--rate", "0"}).http->load.rate, 0);
+  EXPECT_EQ(parse({"http", "--url", "http://a/", "--rate", "0.001"}).http->load.rate, 0.001);
   EXPECT_EQ(load.pause_read, 10u);
   EXPECT_EQ(load.seed, 13u);
   EXPECT_EQ(got.http->workers, 2u);
@@ -109,7 +111,8 @@ TEST(the_command_line, that_is_wrong_is_refused_with_one_line) {
   for (const std::vector<const char*>& words : {std::vector<const char*>{}, {"ftp"}, {"http"}, {"make-set"}, with({"--clients", "0"}),
                                                 with({"--clients", "-1"}),
                                                 with({"--clients", "x"}), with({"--seconds", "nan"}), with({"--seconds", "1", "--requests", "1"}),
-                                                with({"--rate", "-1"}), with({"--server", "0"}), with({"--timeout", "0"}), with({"--nonsense"}),
+                                                with({"--rate", "-1"}), with({"--rate", "1e-300"}), with({"--rate", "0.0009"}), with({"--rate", "1e8"}),
+                                                with({"--server", "0"}), with({"--timeout", "0"}), with({"--nonsense"}),
                                                 with({"--master", "a:1"}), with({"--injectors", "2"}), with({"--set", "a", "--body", "b"}),
                                                 with({"--join", "a:1", "--master", "a:1", "--injectors", "1"}),
                                                 {"make-set", "/x", "--shape", "round"}, {"make-set", "/x", "--files", "0"}}) {

@@ -2,7 +2,7 @@
 
 import statistics
 
-KEPT = ("requests", "seconds", "requests_per_s", "megabytes_per_s", "bytes", "connections", "jain", "seed", "own_cpu_s")
+KEPT = ("requests", "seconds", "requests_per_s", "megabytes_per_s", "bytes", "connections", "jain", "seed", "own_cpu_s", "saturated")
 
 
 def of_run(told):

@@ -65,8 +65,13 @@ tartan::task<> client::stay() {
 
 /// From its beginning to its end.
 tartan::task<client::ending> client::use_connection() {
+  if (is_paced() && has_arrived_) {
+    const bool is_due = co_await wait_until_due();  // before: what connecting takes counts, and no server has to keep an idle connection
+    if (!is_due) co_return ending::renewed;
+  }
   const bool is_open = co_await open();
   if (!is_open) co_return ending::failed;
+  has_idled_ = false;
   const std::uint64_t most = load_.settings.requests_per_connection;
   for (asked_here_ = 0; most == 0 || asked_here_ < most; ++asked_here_) {
     if (asked_here_ != 0) asked_at_ = now_;
@@ -83,7 +88,10 @@ tartan::task<client::ending> client::use_connection() {
     } else if (!is_late()) {
       fail(timed_out_ ? error_kind::timeout : error_kind::write);
     }
-    if (answer == verdict::failed && is_late()) co_return ending::renewed;  // the same request, on a new connection
+    if (answer == verdict::failed && is_late()) {
+      load_.counts.count_renewed();
+      co_return ending::renewed;  // the same request, on a new connection
+    }
     end_request();
     if (answer == verdict::failed) co_return ending::failed;
     if (answer == verdict::last || load_.counts.is_over()) break;
@@ -91,11 +99,15 @@ tartan::task<client::ending> client::use_connection() {
   co_return ending::renewed;
 }
 
-/// A first request's answer takes as long as it does from here: who is not accepted waits, too.
+/// A first request's answer takes as long as it does from here, or from the attempt before that failed: who is not accepted waits, too.
 tartan::task<bool> client::open() {
-  const tartan::result<tartan::semaphore::permit> turn = co_await load_.connects.acquire();
-  if (!turn) co_return false;
-  asked_at_ = now_ns(load_.runtime);
+  tartan::semaphore::permit turn;
+  if (!has_arrived_) {  // later ones are a part of what is measured
+    tartan::result<tartan::semaphore::permit> got = co_await load_.connects.acquire();
+    if (!got) co_return false;
+    turn = std::move(*got);
+  }
+  if (!is_paced() && !is_waiting_) asked_at_ = now_ns(load_.runtime);  // else an attempt before this one has failed
   is_waiting_ = true;
   kept_ = 0;
   timed_out_ = false;
@@ -125,7 +137,8 @@ void client::arrive() {
 /// those who would have found it stopped.
 tartan::task<bool> client::wait_until_due() {
   asked_at_ = due_;
-  if (now_ < due_) {
+  has_idled_ = now_ < due_;
+  if (has_idled_) {
     const tartan::result<> slept = co_await tartan::sleep_until(at(due_));
     now_ = now_ns(load_.runtime);
     if (!slept) co_return false;
@@ -137,6 +150,7 @@ void client::begin_request() {
   if (page_ == nullptr) page_ = &load_.pages.draw(site_, chance_);
   waiting_since_ = now_;
   has_received_ = false;
+  has_failed_ = false;
   if (!collected_.empty()) collected_.clear();  // it was asked for on a connection that has ended
   const std::string_view* const known = page_->body->known();
   is_claimant_ = known == nullptr && page_->body->claim();
@@ -147,8 +161,11 @@ void client::end_request() {
   if (is_claimant_ && page_->body->known() == nullptr) page_->body->give_up();
   page_ = nullptr;
   if (!collected_.empty()) std::string{}.swap(collected_);  // not needed again, once the body is known
-  due_ += period_;
-  if (is_in_time()) is_waiting_ = false;
+  if (is_in_time()) {  // else it was due, and waits on
+    if (is_paced() && has_failed_) load_.counts.count_failed(now_, asked_at_);
+    due_ += period_;
+    is_waiting_ = false;
+  }
   long_in_.reset();
 }
 
@@ -252,6 +269,7 @@ client::verdict client::end_of_input(std::error_code why) {
 /// When all is over, what is torn down is nobody's mistake.
 void client::fail(error_kind what) {
   now_ = now_ns(load_.runtime);
+  has_failed_ = true;
   if (!load_.counts.is_over()) load_.counts.count_error(what);
 }
 

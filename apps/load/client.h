@@ -69,8 +69,9 @@ class client {
   [[nodiscard]] bool is_paced() const noexcept { return period_ != 0; }
   void begin_request();
   void end_request();
-  /// The server may have closed the connection before the request: an open loop's clients make it wait. They ask again, without an error.
-  [[nodiscard]] bool is_late() const noexcept { return is_paced() && asked_here_ != 0 && !has_received_ && !timed_out_; }
+  /// The server may have closed the connection before the request, while it was idle, as that of an open loop may be. The client asks again,
+  /// without an error.
+  [[nodiscard]] bool is_late() const noexcept { return has_idled_ && asked_here_ != 0 && !has_received_ && !timed_out_; }
   [[nodiscard]] bool is_long() const noexcept { return kept_ == 0 && reader_.in_body() && reader_.left() >= small; }
   [[nodiscard]] std::span<std::byte> room();
   [[nodiscard]] verdict take(std::size_t bytes);
@@ -109,6 +110,8 @@ class client {
   bool was_connected_ = false;      ///< at the end
   bool is_waiting_ = false;         ///< since asked_at_, for an answer that had not come when what is measured ended
   bool has_received_ = false;       ///< a byte of the answer
+  bool has_failed_ = false;         ///< the request
+  bool has_idled_ = false;          ///< open loop: the connection, before the request was due
   bool timed_out_ = false;
   bool is_claimant_ = false;        ///< keeps all of a body of which nobody knows yet what it has to be
   std::unique_ptr<std::byte[]> in_;

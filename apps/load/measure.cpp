@@ -36,6 +36,13 @@ void measure::count_unanswered(std::uint64_t ns) noexcept {
   ++mine.unanswered;
 }
 
+void measure::count_failed(std::int64_t now, std::int64_t since) noexcept {
+  if (now < began_at() || now >= ended_at()) return;
+  tally& mine = tallies_.local();
+  mine.latency.add(static_cast<std::uint64_t>(now - since));
+  ++mine.failed;
+}
+
 void measure::count_error(error_kind what) noexcept {
   tally& mine = tallies_.local();
   ++mine.errors[static_cast<std::size_t>(what)];
@@ -55,7 +62,8 @@ measure::glance measure::so_far() const noexcept {
 void measure::tell(load_result& to) {
   tallies_.for_each([&to](const tally& each) {
     to.latency.add(each.latency);
-    to.requests += each.latency.count() - each.unanswered;
+    to.requests += each.latency.count() - each.unanswered - each.failed;
+    to.renewed += each.renewed;
     to.bytes += each.bytes;
     to.unanswered += each.unanswered;
     to.connections += each.connections;

@@ -43,6 +43,9 @@ class measure {
   /// An answer that came at `now`. Last: as many as were wanted; it has ended the interval.
   counted count_answer(std::int64_t now, std::int64_t since, std::uint64_t bytes) noexcept;
   void count_unanswered(std::uint64_t ns) noexcept;
+  /// Open loop: a request that was due then has ended as an error. It has waited like any other.
+  void count_failed(std::int64_t now, std::int64_t since) noexcept;
+  void count_renewed() noexcept { ++tallies_.local().renewed; }
   void count_error(error_kind what) noexcept;
   void count_connection() noexcept { ++tallies_.local().connections; }
 
@@ -64,6 +67,8 @@ class measure {
     histogram latency;
     std::uint64_t bytes = 0;
     std::uint64_t unanswered = 0;
+    std::uint64_t failed = 0;  ///< that are in the histogram
+    std::uint64_t renewed = 0;
     std::uint64_t connections = 0;
     std::array<std::uint64_t, error_kinds> errors{};
     // For a glance from elsewhere; written by one worker at a time, so without a read-modify-write.

@@ -50,6 +50,7 @@ void load_result::add(const load_result& other) {
   requests += other.requests;
   bytes += other.bytes;
   unanswered += other.unanswered;
+  renewed += other.renewed;
   connections += other.connections;
   open_connections += other.open_connections;
   starved += other.starved;
@@ -70,7 +71,8 @@ bool load_result::has_errors() const {
 
 std::string load_result::to_line() const {
   json_object made;
-  made.add("requests", requests).add("bytes", bytes).add("unanswered", unanswered).add("connections", connections).add("starved", starved);
+  made.add("requests", requests).add("bytes", bytes).add("unanswered", unanswered).add("renewed", renewed);
+  made.add("connections", connections).add("starved", starved);
   made.add("open_connections", open_connections).add("abandoned", abandoned).add("longest_wait_ns", longest_wait_ns);
   made.add("seconds", seconds).add("cpu_s", cpu_s).add("involuntary_switches", involuntary_switches).add("saturated", saturated);
   for (std::size_t n = 0; n < error_kinds; ++n) made.add(error_names[n], errors[n]);
@@ -88,6 +90,7 @@ std::optional<load_result> load_result::parse(std::string_view line) {
   read.requests = whole("requests");
   read.bytes = whole("bytes");
   read.unanswered = whole("unanswered");
+  read.renewed = whole("renewed");
   read.connections = whole("connections");
   read.open_connections = whole("open_connections");
   read.starved = whole("starved");
@@ -108,7 +111,7 @@ std::string to_json(const load_result& of, const std::optional<server_result>& s
   made.add("requests", of.requests).add("seconds", of.seconds).add("requests_per_s", per(static_cast<double>(of.requests), of.seconds));
   made.add("bytes", of.bytes).add("megabytes_per_s", per(mega(of.bytes), of.seconds)).add("errors", errors_json(of));
   made.add("latency_us", latency_json(of.latency)).add("starved_clients", of.starved).add("jain", of.shares.jain());
-  made.add("clients", of.shares.count()).add("connections", of.connections).add("unanswered", of.unanswered);
+  made.add("clients", of.shares.count()).add("connections", of.connections).add("unanswered", of.unanswered).add("renewed", of.renewed);
   made.add("open_connections", of.open_connections).add("abandoned_clients", of.abandoned).add("longest_wait_us", micros(of.longest_wait_ns));
   if (server) made.add("server", server_json(*server, of));
   made.add("own_cpu_s", of.cpu_s).add("own_involuntary_switches", of.involuntary_switches).add("saturated", of.saturated);

@@ -25,6 +25,7 @@ struct load_result {
   std::uint64_t requests = 0;     ///< that were answered as they should, in what is measured
   std::uint64_t bytes = 0;        ///< of their bodies
   std::uint64_t unanswered = 0;   ///< open loop: due, and without an answer at the end
+  std::uint64_t renewed = 0;      ///< open loop: requests that were sent again, as an idle connection had been closed
   std::uint64_t connections = 0;  ///< made in the whole run
   std::uint64_t open_connections = 0;  ///< at the end
   std::uint64_t starved = 0;      ///< clients without an answer

@@ -12,6 +12,7 @@ load_result sample() {
   r.requests = 3;
   r.bytes = 3000;
   r.unanswered = 1;
+  r.renewed = 6;
   r.connections = 5;
   r.open_connections = 2;
   r.starved = 1;
@@ -51,6 +52,7 @@ TEST(a_result, of_two_injectors_is_their_sum) {
   EXPECT_EQ(both.requests, 6u);
   EXPECT_EQ(both.bytes, 6000u);
   EXPECT_EQ(both.unanswered, 2u);
+  EXPECT_EQ(both.renewed, 12u);
   EXPECT_EQ(both.connections, 10u);
   EXPECT_EQ(both.starved, 2u);
   EXPECT_EQ(both.open_connections, 4u);
@@ -100,7 +102,7 @@ TEST(a_result_as_json, has_what_the_benchmarks_read) {
         R"("errors": {"connect": 10, "read": 11, "write": 12, "timeout": 13, "status": 14, "length": 15, "body": 16, "closed_early": 17})",
         R"("latency_us": {"p50": 2)", R"("p90": 4000, "p99": 4000, "p99.9": 4000, "max": 4000, "mean": 2500})", R"("starved_clients": 1)",
         R"("jain": 0.6)", R"("open_connections": 2, "abandoned_clients": 2, "longest_wait_us": 5000)",
-        R"("clients": 3, "connections": 5, "unanswered": 1)", R"("server": {"cpu_s": 0.03, "user_s": 0.01, "system_s": 0.02)",
+        R"("clients": 3, "connections": 5, "unanswered": 1, "renewed": 6)", R"("server": {"cpu_s": 0.03, "user_s": 0.01, "system_s": 0.02)",
         R"("cpu_us_per_request": 10000, "involuntary_switches": 4, "rss_kb": 400, "pss_kb": 130, "pss_kb_before": 100, "ended": 1, "kb_per_connection": 15})",
         R"("own_cpu_s": 0.5, "own_involuntary_switches": 7, "saturated": 1)", R"("seed": 77, "command": ["tartan-load", "a \"b\""]})"}) {
     EXPECT_NE(text.find(member), std::string::npos) << member << "\nin " << text;

@@ -85,7 +85,7 @@ TEST(the_usage_of_a_tree, has_that_of_what_its_processes_have_started) {
   burning.wait_for_both();
   const tree_usage usage = usage_of(process_tree{{burning.id()}});
   EXPECT_EQ(usage.processes.size(), 2u);
-  EXPECT_EQ(usage.involuntary_switches.size(), 2u);
+  EXPECT_GE(usage.involuntary_switches.size(), 2u) << "of threads: a sanitizer may have one of its own";
   EXPECT_GE(usage.sum().cpu_s, 0.1);
   EXPECT_LT(usage.sum().cpu_s, 0.2) << "what is counted twice, or is none of its own";
 }
@@ -141,7 +141,7 @@ TEST(the_usage_of_a_tree, is_looked_at_again_without_those_that_are_known) {
   burning.burn_again();
   process_tree{{burning.id()}}.add_others(seen);
   EXPECT_EQ(seen.processes.size(), 2u);
-  EXPECT_EQ(seen.involuntary_switches.size(), 2u);
+  EXPECT_GE(seen.involuntary_switches.size(), 2u) << "of threads: a sanitizer may have one of its own";
   EXPECT_GE(seen.sum().cpu_s - first, 0.1) << "the child is new";
   EXPECT_LT(first, 0.2);
 }

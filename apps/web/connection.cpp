@@ -71,8 +71,10 @@ tartan::task<> connection::run() {
       if (!co_await peer_.write(rest.substr(0, piece))) co_return;
       now_ = site_->runtime.now();  // much later, if the peer is slow
     }
+    const bool is_small = large_ == nullptr && out_.size() <= most_gathered;
     out_.clear();
     if (large_ != nullptr && !co_await send_large()) co_return;
+    if (next == stop::end && is_small && may_close_at_once()) co_return;
     if (next_site_ != nullptr) site_ = std::move(next_site_);
     if (ending_ || (draining_ && next == stop::input && !parser_.has_begun())) break;
     if (next != stop::input) continue;
@@ -102,6 +104,10 @@ tartan::task<> connection::run() {
   }
   co_await linger(most_lingering);  // until the peer has finished, too
 }
+
+/// Whoever has said that this was its last request may send nothing after it (RFC 9112, 9.6): nothing that closing would answer with a
+/// reset. Some send a line end all the same, so a response that takes its time is not risked.
+bool connection::may_close_at_once() const noexcept { return asked_for_end_ && tls_ == nullptr && body_.is_complete() && in_.empty(); }
 
 /// The handshake has the time of a head.
 tartan::task<bool> connection::begin_tls() {
@@ -144,6 +150,7 @@ connection::stop connection::answer() {
         break;
       case request_parser::outcome::complete:
         asked_ = true;
+        asked_for_end_ = !request_.keep_alive;
         if (!answer_request()) return stop::library;
         break;
     }
@@ -260,6 +267,7 @@ void connection::end_request(status answered) {
 /// It is no request: says why, and ends.
 void connection::refuse(status why) {
   request_ = {};
+  asked_for_end_ = false;
   if (parser_.asks_for_head(in_.text())) request_.method = method::head;
   response_at_ = out_.size();
   append_status(out_, why, form());

@@ -76,6 +76,8 @@ class connection {
   void log(status answered);
   [[nodiscard]] response_form form();
 
+  [[nodiscard]] bool may_close_at_once() const noexcept;
+
   tartan::task<> fetch();
   tartan::task<bool> begin_tls();
   tartan::task<bool> send_large();
@@ -118,6 +120,7 @@ class connection {
   std::vector<std::string> large_frame_;  ///< what is sent before each of them, and behind the last one
 
   bool asked_ = false;            ///< a request has come
+  bool asked_for_end_ = false;    ///< of the connection, by that one
   bool draining_ = false;         ///< no request after those that have begun
   bool ending_ = false;           ///< nothing after out_
   bool timed_out_ = false;

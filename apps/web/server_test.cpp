@@ -147,6 +147,17 @@ TEST_P(a_server, that_closes_loses_nothing_to_bytes_that_come_late) {
   });
 }
 
+TEST_P(a_server, closes_at_once_if_the_peer_has_said_that_nothing_comes) {
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    co_await send(c, get("/page", "Connection: close\r\n"));
+    const heard all = co_await rest_of(c);
+    EXPECT_TRUE(all.text.ends_with("a page")) << all.text;
+    EXPECT_EQ(all.end, tartan::errc::end_of_stream);
+    co_await pass(10ms);
+    EXPECT_FALSE(co_await c.write("\r\n")) << "the server waits for this peer";
+  });
+}
+
 TEST_P(a_server, that_ends_loses_nothing_to_a_request_that_comes_late) {
   play([this](tartan::tcp::stream& c, server& s) -> tartan::task<> {
     co_await send(c, get("/large"));

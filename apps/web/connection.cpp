@@ -106,7 +106,8 @@ tartan::task<> connection::run() {
 }
 
 /// Whoever has said that this was its last request may send nothing after it (RFC 9112, 9.6): nothing that closing would answer with a
-/// reset. Some send a line end all the same, so a response that takes its time is not risked.
+/// reset. Some send a line end all the same, behind a body (RFC 9112, 2.2), which is unread when the last request is answered: so this is for
+/// those who send none, and for responses that are there at once.
 bool connection::may_close_at_once() const noexcept { return asked_for_end_ && tls_ == nullptr && body_.is_complete() && in_.empty(); }
 
 /// The handshake has the time of a head.
@@ -267,7 +268,6 @@ void connection::end_request(status answered) {
 /// It is no request: says why, and ends.
 void connection::refuse(status why) {
   request_ = {};
-  asked_for_end_ = false;
   if (parser_.asks_for_head(in_.text())) request_.method = method::head;
   response_at_ = out_.size();
   append_status(out_, why, form());

@@ -161,6 +161,16 @@ TEST_P(a_server, closes_at_once_if_the_peer_has_said_that_nothing_comes) {
   });
 }
 
+TEST_P(a_server, drops_a_line_end_behind_the_last_body) {
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    co_await send(c, "POST /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx");
+    const heard all = co_await rest_of(c);
+    EXPECT_TRUE(all.text.starts_with("HTTP/1.1 405 ")) << all.text;
+    co_await pass(10ms);
+    co_await send(c, "\r\n");
+  });
+}
+
 TEST_P(a_server, that_ends_loses_nothing_to_a_request_that_comes_late) {
   play([this](tartan::tcp::stream& c, server& s) -> tartan::task<> {
     co_await send(c, get("/large"));

@@ -19,7 +19,18 @@ HEAD = ["contender", "workers", "CPU us per request", "min", "max", "by the floo
         "errors", "starved", "Jain", PER_CONNECTION, "inv. switches"]
 
 
+def headings(record):
+    """(name of the file or None, text) of each run that is in it."""
+    if "parts" not in record:
+        return [(None, heading_of(record))]
+    return [(name, f"{', '.join(each.upper() for each in of)}: {heading_of(part)}") for name, part, of in record["parts"]]
+
+
 def heading(record):
+    return " ".join(text for _, text in headings(record))
+
+
+def heading_of(record):
     at = record["circumstances"]
     others = f"; {', '.join(f'{name} {version}' for name, version in record['versions'].items())}" if record.get("versions") else ""
     cut = "; INTERRUPTED, not all was run" if record.get("interrupted") else ""
@@ -84,11 +95,11 @@ CPU cost, inverted: requests per second of server CPU, in which neither idle wor
 
 
 def write(record, name, page):
-    """The page's passage and its pictures. `name`: of the record's file."""
+    """The page's passage and its pictures. `name`: of the record's file, if it is of one run."""
     found = results_of(record)
     reached = web_goals.lines_of(found)
     drawn = pictures.write(found, heading(record), page.parent / "plots")
-    parts = [f"{heading(record)} All runs are in `bench/results/{name}`."]
+    parts = [f"{text} All runs are in `bench/results/{of or name}`." for of, text in headings(record)]
     parts += ["### What was to be reached", GOALS, web_goals.summary(reached, found), table.markdown(reached, words=(0, 1, 3, 5))] if len(reached) > 1 else []
     parts += ["### The papers' figures, of today", *(f"![{title}]({path.relative_to(page.parent).as_posix()})" for title, path in drawn)] if drawn else []
     parts += [tables(found, table.markdown), "### Beside the runs", "\n".join(f"- {line}" for line in remarks(record))]

@@ -90,7 +90,8 @@ def plain(record):
                         "\n".join(remarks(record))])
 
 
-GOALS = """Set before there was a line of code. Ratios are medians of those of one round. What was asked of throughput is compared by
+GOALS = """Set before there was a line of code. Ratios are medians of those of one round [least, most]: where these are far apart, another run may
+say otherwise. What was asked of throughput is compared by
 CPU cost, inverted: requests per second of server CPU, in which neither idle workers nor those that wait for one another can be seen."""
 
 

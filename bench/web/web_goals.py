@@ -21,18 +21,23 @@ def line(what, where, workers, to_reach, reached, met):
     return [what, where, str(workers), to_reach, reached, "reached" if met else "**open**"]
 
 
-def asked_of(found, what, place, to_reach, value, met, *, mine, beside=None):
+def spread(ratios):
+    """How far the rounds are apart, if they are."""
+    return f" [{number(min(ratios))}, {number(max(ratios))}]" if len(set(ratios)) > 1 else ""
+
+
+def asked_of(found, what, place, to_reach, value, met, *, mine, beside=None, apart=""):
     """A line in a list, or none if there are no figures. What is asked of a server that failed there is open, whatever it did in rounds before."""
     asked = beside is None or beside in found.by_row or beside in found.failed
     if mine in found.failed and asked:
         return [line(what, place, mine[3], to_reach, "failed", False)]
-    return [line(what, place, mine[3], to_reach, number(value), met(value))] if value is not None else []
+    return [line(what, place, mine[3], to_reach, number(value) + apart, met(value))] if value is not None else []
 
 
 def times_of(found, what, place, to_reach, met, mine, beside, inverted=False):
     """A line on the CPU per request of `mine` by that of another; inverted, the other way round."""
-    value = found.ratio(*((beside, mine) if inverted else (mine, beside)), "cpu_us")
-    return asked_of(found, what, place, to_reach, value, met, mine=mine, beside=beside)
+    rows = (beside, mine) if inverted else (mine, beside)
+    return asked_of(found, what, place, to_reach, found.ratio(*rows, "cpu_us"), met, mine=mine, beside=beside, apart=spread(found.ratios(*rows, "cpu_us")))
 
 
 def where(key, name):
@@ -96,7 +101,7 @@ def many_connections(found):
             mine, rival = (("h4", last, name, workers) for name in (OURS, "nginx"))
             lines += over_all_points(found, files, rows)
             lines += asked_of(found, "p99, by nginx's", f"H4, {last} clients", "<= 1", found.ratio(mine, rival, "p99_us"), lambda times: times <= 1,
-                              mine=mine, beside=rival)
+                              mine=mine, beside=rival, apart=spread(found.ratios(mine, rival, "p99_us")))
     return lines
 
 

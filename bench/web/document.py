@@ -26,8 +26,13 @@ def headings(record):
     return [(name, f"{', '.join(each.upper() for each in of)}: {heading_of(part)}") for name, part, of in record["parts"]]
 
 
+def foot_of(record):
+    """A workload's key -> the circumstances of what was measured of it."""
+    return lambda key: " ".join(heading_of(part) for _, part, of in record.get("parts", [(None, record, [key])]) if key in of)
+
+
 def heading(record):
-    return " ".join(text for _, text in headings(record))
+    return "\n\n".join(text for _, text in headings(record))
 
 
 def heading_of(record):
@@ -99,7 +104,7 @@ def write(record, name, page):
     """The page's passage and its pictures. `name`: of the record's file, if it is of one run."""
     found = results_of(record)
     reached = web_goals.lines_of(found)
-    drawn = pictures.write(found, heading(record), page.parent / "plots")
+    drawn = pictures.write(found, foot_of(record), page.parent / "plots")
     parts = [f"{text} All runs are in `bench/results/{of or name}`." for of, text in headings(record)]
     parts += ["### What was to be reached", GOALS, web_goals.summary(reached, found), table.markdown(reached, words=(0, 1, 3, 5))] if len(reached) > 1 else []
     parts += ["### The papers' figures, of today", *(f"![{title}]({path.relative_to(page.parent).as_posix()})" for title, path in drawn)] if drawn else []

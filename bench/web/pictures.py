@@ -16,7 +16,7 @@ CPU = ("Drawn is the CPU cost, inverted: requests per second of server CPU, time
 # By name, so that one has the same everywhere. Each is to be seen on white and on black.
 COLORS = {contenders.FLOOR: plot.FLOOR_COLOR, "tartan-web": "#e8590c", "web-2003": "#d0517f", "web-sws": "#d0517f", "web-per-worker": "#f08c5a",
           "web-serial": "#b5890b", "web-sws-serial": "#b5890b", "nginx": "#2f9e44", "h2o": "#3b82d6", "lighttpd": "#6d9a1f", "apache-event": "#c2255c",
-          "apache-worker": "#0ea5c6", "apache-prefork": "#5c7cfa", "beast-strand": "#a05cc8", "hyper": "#12968b"}
+          "apache-worker": "#0ea5c6", "apache-prefork": "#5c7cfa", "beast-strand": "#a8703a", "hyper": "#12968b"}
 # Where the same program is drawn with several schedulers.
 SCHEDULERS = {contenders.SMP: "#a05cc8", contenders.SMP_ALONE: "#3b82d6", contenders.MELY: "#e64980", contenders.MELY_ALONE: "#f08c5a"}
 COPIES_COLOR = "#b5890b"
@@ -216,13 +216,14 @@ def cost(found, foot, key):
                 groups_of(found, key, point, contenders.ORDER, value), foot)
 
 
-def write(found, foot, folder):
-    """The pictures for which there are figures: [(title, path)]."""
-    drawn = [("libasync-smp, figure 7", "web_smp_7", colorings(found, foot)), ("libasync-smp, figure 8", "web_smp_8", servers(found, foot)),
-             ("libasync-smp, figure 9", "web_smp_9", by_clients(found, foot, "mix")),
-             ("libasync-smp, figure 9, one file", "web_smp_9_page", by_clients(found, foot, "page")), ("H4, p99", "web_p99", delays(found, foot)),
-             ("Mely, figures 4 and 7", "web_mely_7", mely(found, foot))]
-    drawn += [(f"{key.upper()}, cost", f"web_{key}", cost(found, foot, key)) for key in COSTS]
+def write(found, foot_of, folder):
+    """The pictures for which there are figures: [(title, path)]. `foot_of`: a workload's key -> what stands below."""
+    h2, h3, h4 = (foot_of(key) for key in ("h2", "h3", "h4"))
+    drawn = [("libasync-smp, figure 7", "web_smp_7", colorings(found, h3)), ("libasync-smp, figure 8", "web_smp_8", servers(found, h3)),
+             ("libasync-smp, figure 9", "web_smp_9", by_clients(found, h4, "mix")),
+             ("libasync-smp, figure 9, one file", "web_smp_9_page", by_clients(found, h4, "page")), ("H4, p99", "web_p99", delays(found, h4)),
+             ("Mely, figures 4 and 7", "web_mely_7", mely(found, h2))]
+    drawn += [(f"{key.upper()}, cost", f"web_{key}", cost(found, foot_of(key), key)) for key in COSTS]
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for title, name, text in drawn:

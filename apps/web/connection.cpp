@@ -15,7 +15,9 @@
 #include <tartan/core/await_blocking.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <ctime>
+#include <span>
 #include <utility>
 
 #include "header_lines.h"
@@ -71,23 +73,25 @@ tartan::task<> connection::run() {
       if (!co_await peer_.write(rest.substr(0, piece))) co_return;
       now_ = site_->runtime.now();  // much later, if the peer is slow
     }
-    const bool is_small = large_ == nullptr && out_.size() <= most_gathered;
+    if (large_ != nullptr || out_.size() > kept_output) lingers_ = true;
     out_.clear();
     if (large_ != nullptr && !co_await send_large()) co_return;
-    if (next == stop::end && is_small && may_close_at_once()) co_return;
+    if (next == stop::end && may_close_at_once()) co_return;
     if (next_site_ != nullptr) site_ = std::move(next_site_);
     if (ending_ || (draining_ && next == stop::input && !parser_.has_begun())) break;
     if (next != stop::input) continue;
     wait_for_input();
+    const std::span<std::byte> room = in_.room();
     tartan::result<std::size_t> got{std::size_t{0}};
     if (tls_ != nullptr) {
-      got = co_await tls_->read_some(in_.room());
+      got = co_await tls_->read_some(room);
     } else {
-      got = co_await peer_.read_some(in_.room());
+      got = co_await peer_.read_some(room);
     }
     now_ = site_->runtime.now();
     if (got) {
       in_.add(*got);
+      if (*got == room.size()) lingers_ = true;  // there may be more
     } else if (tls_ != nullptr && got.error() == tartan::errc::end_of_stream) {
       break;  // it has finished, and is told the same
     } else if (got.error() != tartan::errc::canceled) {
@@ -106,9 +110,12 @@ tartan::task<> connection::run() {
 }
 
 /// Whoever has said that this was its last request may send nothing after it (RFC 9112, 9.6): nothing that closing would answer with a
-/// reset. Some send a line end all the same, behind a body (RFC 9112, 2.2), which is unread when the last request is answered: so this is for
-/// those who send none, and for responses that are there at once.
-bool connection::may_close_at_once() const noexcept { return asked_for_end_ && tls_ == nullptr && body_.is_complete() && in_.empty(); }
+/// reset. But some send a line end all the same, or a body whose length they do not tell, so this is for GET and HEAD; and for responses that
+/// are there at once, and fit what a connection sends unasked: else there would be time for bytes to come, or the kernel would keep for long
+/// what a slow client does not read. A server that ends has nobody who sends the rest, if it is the only process of its network.
+bool connection::may_close_at_once() const noexcept {
+  return asked_for_end_ && !lingers_ && !waited_ && !draining_ && tls_ == nullptr && body_.is_complete() && in_.empty();
+}
 
 /// The handshake has the time of a head.
 tartan::task<bool> connection::begin_tls() {
@@ -151,7 +158,8 @@ connection::stop connection::answer() {
         break;
       case request_parser::outcome::complete:
         asked_ = true;
-        asked_for_end_ = !request_.keep_alive;
+        asked_for_end_ = !request_.keep_alive && (request_.method == method::get || request_.method == method::head);
+        waited_ = false;
         if (!answer_request()) return stop::library;
         break;
     }
@@ -299,6 +307,7 @@ std::string_view connection::wanted_key() const {
 
 /// Asks the library for the page, and for what is to be sent instead: a sibling, or the host's page for an error; answers.
 tartan::task<> connection::fetch() {
+  waited_ = true;
   for (bool is_answered = false; !is_answered;) {
     enter(phase::file);
     const finding found = co_await host_->pages.ask(wanted_key(), now_);

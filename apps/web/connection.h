@@ -120,7 +120,9 @@ class connection {
   std::vector<std::string> large_frame_;  ///< what is sent before each of them, and behind the last one
 
   bool asked_ = false;            ///< a request has come
-  bool asked_for_end_ = false;    ///< of the connection, by that one
+  bool asked_for_end_ = false;    ///< of the connection, by the last one
+  bool waited_ = false;           ///< for the library, to answer that
+  bool lingers_ = false;          ///< at its end: of what was sent, or came, there may be more on its way
   bool draining_ = false;         ///< no request after those that have begun
   bool ending_ = false;           ///< nothing after out_
   bool timed_out_ = false;

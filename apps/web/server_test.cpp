@@ -150,27 +150,6 @@ TEST_P(a_server, that_closes_loses_nothing_to_bytes_that_come_late) {
   }
 }
 
-TEST_P(a_server, closes_at_once_if_the_peer_has_said_that_nothing_comes) {
-  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
-    co_await send(c, get("/page", "Connection: close\r\n"));
-    const heard all = co_await rest_of(c);
-    EXPECT_TRUE(all.text.ends_with("a page")) << all.text;
-    EXPECT_EQ(all.end, tartan::errc::end_of_stream);
-    co_await pass(10ms);
-    EXPECT_FALSE(co_await c.write("\r\n")) << "the server waits for this peer";
-  });
-}
-
-TEST_P(a_server, drops_a_line_end_behind_the_last_body) {
-  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
-    co_await send(c, "POST /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx");
-    const heard all = co_await rest_of(c);
-    EXPECT_TRUE(all.text.starts_with("HTTP/1.1 405 ")) << all.text;
-    co_await pass(10ms);
-    co_await send(c, "\r\n");
-  });
-}
-
 TEST_P(a_server, that_ends_loses_nothing_to_a_request_that_comes_late) {
   play([this](tartan::tcp::stream& c, server& s) -> tartan::task<> {
     co_await send(c, get("/large"));
@@ -479,6 +458,89 @@ TEST_P(a_server, has_as_many_connections_as_it_is_told) {
 /// With more workers, a connection may go to one that has no buffer yet.
 class a_server_of_one_worker : public a_server {};
 INSTANTIATE_TEST_SUITE_P(on, a_server_of_one_worker, testing::Values(1u));
+
+/// What closes at once, and what waits for the peer: whether the peer may send a line end behind the answer to this, when the page is in memory.
+tartan::task<bool> may_go_on_after(tartan::tcp::stream& c, std::string request, std::string_view status = "HTTP/1.1 200 ") {
+  std::string came;
+  co_await send(c, get("/page"));
+  co_await hear(c, came, "a page");
+  co_await send(c, std::move(request));
+  const heard all = co_await rest_of(c);
+  EXPECT_TRUE(all.text.starts_with(status)) << all.text;
+  EXPECT_EQ(all.end, tartan::errc::end_of_stream);
+  co_await pass(10ms);
+  const auto sent = co_await c.write("\r\n");
+  co_return sent.has_value();
+}
+
+TEST_P(a_server_of_one_worker, closes_at_once_if_the_peer_has_said_that_nothing_comes) {
+  for (const std::string& request : {get("/page", "Connection: close\r\n"), std::string{"GET /page HTTP/1.0\r\n\r\n"}}) {
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      const bool may = co_await may_go_on_after(c, request);
+      EXPECT_FALSE(may) << "the server waits for this peer";
+    });
+  }
+}
+
+TEST_P(a_server_of_one_worker, waits_for_the_peer_after_another_method) {
+  for (const char* const more : {"Content-Length: 1\r\n\r\nx", "\r\n"}) {
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      const bool may = co_await may_go_on_after(c, std::string{"POST /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"} + more, "HTTP/1.1 405 ");
+      EXPECT_TRUE(may) << "a line end behind the body was answered with a reset";
+    });
+  }
+}
+
+TEST_P(a_server_of_one_worker, waits_for_the_peer_if_more_has_come) {
+  network_.partial_percent = 0;
+  const std::size_t whole = 4096;  // what is read at once
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const std::size_t others = get("/page", "Connection: close\r\nX: \r\n").size();
+    const bool full = co_await may_go_on_after(c, get("/page", "Connection: close\r\nX: " + std::string(whole - others, 'x') + "\r\n"));
+    EXPECT_TRUE(full) << "what may not have been read was answered with a reset";
+  });
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const bool more = co_await may_go_on_after(c, get("/page", "Connection: close\r\n") + "\r\n");
+    EXPECT_TRUE(more);
+  });
+}
+
+TEST_P(a_server_of_one_worker, waits_for_the_peer_if_it_has_been_sent_much) {
+  write("page", std::string(9'000, 'x') + "a page");
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const bool may = co_await may_go_on_after(c, "HEAD /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    EXPECT_TRUE(may) << "what the client had not read was left to the kernel";
+  });
+}
+
+TEST_P(a_server_of_one_worker, waits_for_the_peer_if_the_disk_had_to_be_asked) {
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    co_await send(c, get("/page", "Connection: close\r\n"));
+    const heard all = co_await rest_of(c);
+    EXPECT_TRUE(all.text.ends_with("a page")) << all.text;
+    co_await pass(10ms);
+    const auto sent = co_await c.write("\r\n");
+    EXPECT_TRUE(sent.has_value());
+  });
+}
+
+TEST_P(a_server_of_one_worker, that_ends_waits_for_the_peer) {
+  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+    std::string came;
+    co_await send(c, get("/page"));
+    co_await hear(c, came, "a page");
+    co_await send(c, "GET /page HTTP/1.1\r\n");
+    co_await pass(10ms);
+    drain(s);
+    co_await pass(10ms);
+    co_await send(c, "Host: a\r\nConnection: close\r\n\r\n");
+    const heard all = co_await rest_of(c);
+    EXPECT_TRUE(all.text.ends_with("a page")) << all.text;
+    co_await pass(10ms);
+    const auto sent = co_await c.write("\r\n");
+    EXPECT_TRUE(sent.has_value());
+  });
+}
 
 TEST_P(a_server_of_one_worker, has_one_buffer_for_all_connections_that_wait_for_their_peers) {
   constexpr std::size_t bytes = 40'000;

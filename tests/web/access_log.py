@@ -110,15 +110,25 @@ def a_full_disk_costs_lines_and_no_answers():
             expect(c.response()[0] == 200)
 
 
+def is_waiting(pid):
+    """Whether a process sleeps: one that opens a pipe, until somebody writes."""
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S"
+
+
 @test
 def a_reader_of_a_pipe_may_be_there_before():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "pipe")
         os.mkfifo(path)
         for _ in range(5):
-            with subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE, text=True) as reader:  # blocks until somebody writes
-                with server("--access-log", str(path), "--drain-timeout", "0") as s, s.connect() as c:
-                    expect(c.get("/page.html")[0] == 200)
+            with subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE, text=True) as reader:
+                try:
+                    wait_until(lambda pid=reader.pid: is_waiting(pid), "cat to wait for who writes")
+                    with server("--access-log", str(path), "--drain-timeout", "0") as s, s.connect() as c:
+                        expect(c.get("/page.html")[0] == 200)
+                except BaseException:
+                    reader.kill()  # else it would wait on, and be waited for
+                    raise
                 lines = reader.stdout.read().splitlines()
             expect(len(lines) == 1 and LINE.fullmatch(lines[0]), lines)
 

@@ -39,7 +39,9 @@ def heading_of(record):
     at = record["circumstances"]
     others = f"; {', '.join(f'{name} {version}' for name, version in record['versions'].items())}" if record.get("versions") else ""
     cut = "; INTERRUPTED, not all was run" if record.get("interrupted") else ""
-    some = f"; only {', '.join(record['contenders'])}" if record["contenders"] else ""
+    only = [f"only {', '.join(map(str, record[name]))}{what}" for name, what in (("contenders", ""), ("workers", " workers"), ("clients", " clients"))
+            if record.get(name)]
+    some = "".join(f"; {each}" for each in only)
     return (f"Commit {at['commit']}{' with changes' if at['changed'] else ''}, {at['date']}; {at['cpu']}, {at['cores']} cores, Linux {at['kernel']}, "
             f"load {at['load_before']:.1f} at the start; {at['compiler']}, {at['flags']}{others}; "
             f"{record['rounds']} rounds of {record['seconds']:g} s{some}{cut}.")
@@ -77,11 +79,28 @@ def tables(found, form):
 
 
 def remarks(record):
-    """Lines on what is in no table."""
-    warm = ", ".join(f"{key.upper()} {seconds:g} s" for key, seconds in record["warm_up_s"].items())
-    return ([f"Warm-up before each measurement: {warm}. Above {workloads.CLIENTS_OF_A_SECOND} clients both take longer, by as many as there are more.",
-             "H3's server starts with empty caches of its own; the kernel's hold the files."]
-            + [f"{line}." for line in record["left_out"]] + [f"FAILED: {line}." for line in record["failed"]])
+    """Lines on what is in no table; of a record of several, each with what it is of."""
+    if "parts" not in record:
+        return remarks_of(record, {run["workload"] for run in record["runs"]}) + failures_of(record)
+    told = [f"{', '.join(each.upper() for each in of)}: {text}" for _, part, of in record["parts"] for text in remarks_of(part, of)]
+    return told + record["replaced"] + failures_of(record)
+
+
+def failures_of(record):
+    return [f"FAILED: {line}." for line in record["failed"]]
+
+
+def remarks_of(record, of):
+    """On these workloads of one run."""
+    warm = ", ".join(f"{key.upper()} {seconds:g} s" for key, seconds in record["warm_up_s"].items() if key in of)
+    limited = [bool(run.get("saturated")) for run in record["runs"] if run["workload"] in of]
+    lines = [f"Warm-up before each measurement: {warm}. Above {workloads.CLIENTS_OF_A_SECOND} clients both take longer, by as many as there are more."]
+    if "h3" in of:
+        lines.append("H3's server starts with empty caches of its own; the kernel's hold the files.")
+    if any(limited):
+        lines.append(f"In {sum(limited)} of {len(limited)} runs the injector was at its limit: they say what a request costs, not what a server can do, and "
+                     "their delays are the injector's as well.")
+    return lines + [f"{line}." for line in record.get("left_out", ())]
 
 
 def results_of(record):
@@ -95,9 +114,10 @@ def plain(record):
                         "\n".join(remarks(record))])
 
 
-GOALS = """Set before there was a line of code. Ratios are medians of those of one round [least, most]: where these are far apart, another run may
-say otherwise. What was asked of throughput is compared by
-CPU cost, inverted: requests per second of server CPU, in which neither idle workers nor those that wait for one another can be seen."""
+GOALS = """Set before there was a line of code. "X, by Y's" is X divided by Y's. Each ratio is taken within a round; shown is the median of the rounds, with the
+least and the greatest in brackets. A goal counts as reached, or open, by the median; "not in each round" says that some rounds say otherwise.
+What was asked of throughput is compared by CPU cost, inverted: requests per second of server CPU, in which neither idle workers nor those that
+wait for one another can be seen. `mix` is the files of H3, `page` the one of 1 KB."""
 
 
 def write(record, name, page):
@@ -105,7 +125,8 @@ def write(record, name, page):
     found = results_of(record)
     reached = web_goals.lines_of(found)
     drawn = pictures.write(found, foot_of(record), page.parent / "plots")
-    parts = [f"{text} All runs are in `bench/results/{of or name}`." for of, text in headings(record)]
+    parts = ["Not all was run at once. Each workload is of one run, named here; figures of different runs are not to be compared."] * ("parts" in record)
+    parts += [f"{text} All runs are in `bench/results/{of or name}`." for of, text in headings(record)]
     parts += ["### What was to be reached", GOALS, web_goals.summary(reached, found), table.markdown(reached, words=(0, 1, 3, 5))] if len(reached) > 1 else []
     parts += ["### The papers' figures, of today", *(f"![{title}]({path.relative_to(page.parent).as_posix()})" for title, path in drawn)] if drawn else []
     parts += [tables(found, table.markdown), "### Beside the runs", "\n".join(f"- {line}" for line in remarks(record))]

@@ -66,5 +66,6 @@ class results:
         shares = [run["cpu_us"] * run["requests"] / 1e6 / run["seconds"] / row[3] for run in self.by_row.get(row, {}).values() if run.get("seconds")]
         return statistics.median(shares) if shares else None
 
-    def workers(self):
-        return sorted({row[3] for row in (*self.by_row, *self.failed)})
+    def workers(self, workload=None):
+        """Numbers of them that were run, of one workload or of all."""
+        return sorted({row[3] for row in (*self.by_row, *self.failed) if workload in (None, row[0])})

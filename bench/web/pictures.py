@@ -187,14 +187,14 @@ def servers(found, foot):
 
 def by_clients(found, foot, files):
     """libasync-smp's figure 9; over one file it is H4's other half."""
-    workers = max(found.workers())
+    workers = max(found.workers("h4"), default=1)
     over = "the files of H3" if files == "mix" else "one file of 1 KB"
     return curves_picture(f"libasync-smp, figure 9: CPU cost, inverted, by the number of clients, {over}, {workers_said(workers)}", CPU,
                           curves_of(found, "h4", files, BY_CLIENTS, workers, found.inverted_cost), foot)
 
 
 def delays(found, foot):
-    workers = max(found.workers())
+    workers = max(found.workers("h4"), default=1)
     return curves_picture(f"H4: p99 of the latency by the number of clients, ms, the files of H3, {workers_said(workers)}",
                           "By the clock of the clients, who share the machine: the slower of two servers has them wait longer, the load is closed.",
                           curves_of(found, "h4", "mix", BY_CLIENTS, workers, lambda row: (found.median(row, "p99_us") or 0) / 1000 or None), foot)
@@ -202,7 +202,7 @@ def delays(found, foot):
 
 def mely(found, foot):
     """Mely's figure 7, with figure 4 in it."""
-    workers = max(found.workers())
+    workers = max(found.workers("h2"), default=1)
     return curves_picture(f"Mely, figures 4 and 7: SWS, CPU cost, inverted, by the number of clients, H2, {workers_said(workers)}",
                           f"{CPU} N copies stand where the paper has userver.",
                           curves_of(found, "h2", "page", MELY_CURVES, workers, found.inverted_cost), foot)

@@ -17,27 +17,27 @@ def number(value):
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
-def line(what, where, workers, to_reach, reached, met):
-    return [what, where, str(workers), to_reach, reached, "reached" if met else "**open**"]
+def line(what, where, workers, to_reach, reached, met, sure=True):
+    """`sure`: each round says the same."""
+    return [what, where, str(workers), to_reach, reached, ("reached" if met else "**open**") + ("" if sure else ", not in each round")]
 
 
-def spread(ratios):
-    """How far the rounds are apart, if they are."""
-    return f" [{number(min(ratios))}, {number(max(ratios))}]" if len(set(ratios)) > 1 else ""
-
-
-def asked_of(found, what, place, to_reach, value, met, *, mine, beside=None, apart=""):
+def asked_of(found, what, place, to_reach, value, met, *, mine, beside=None, rounds=()):
     """A line in a list, or none if there are no figures. What is asked of a server that failed there is open, whatever it did in rounds before."""
     asked = beside is None or beside in found.by_row or beside in found.failed
     if mine in found.failed and asked:
         return [line(what, place, mine[3], to_reach, "failed", False)]
-    return [line(what, place, mine[3], to_reach, number(value) + apart, met(value))] if value is not None else []
+    if value is None:
+        return []
+    apart = f" [{number(min(rounds))}, {number(max(rounds))}]" if len(set(rounds)) > 1 else ""
+    return [line(what, place, mine[3], to_reach, number(value) + apart, met(value), all(met(each) == met(value) for each in rounds))]
 
 
 def times_of(found, what, place, to_reach, met, mine, beside, inverted=False):
     """A line on the CPU per request of `mine` by that of another; inverted, the other way round."""
     rows = (beside, mine) if inverted else (mine, beside)
-    return asked_of(found, what, place, to_reach, found.ratio(*rows, "cpu_us"), met, mine=mine, beside=beside, apart=spread(found.ratios(*rows, "cpu_us")))
+    return asked_of(found, what, place, to_reach, found.ratio(*rows, "cpu_us"), met, mine=mine, beside=beside,
+                    rounds=found.ratios(*rows, "cpu_us"))
 
 
 def where(key, name):
@@ -101,7 +101,7 @@ def many_connections(found):
             mine, rival = (("h4", last, name, workers) for name in (OURS, "nginx"))
             lines += over_all_points(found, files, rows)
             lines += asked_of(found, "p99, by nginx's", f"H4, {last} clients", "<= 1", found.ratio(mine, rival, "p99_us"), lambda times: times <= 1,
-                              mine=mine, beside=rival, apart=spread(found.ratios(mine, rival, "p99_us")))
+                              mine=mine, beside=rival, rounds=found.ratios(mine, rival, "p99_us"))
     return lines
 
 
@@ -155,7 +155,10 @@ def lines_of(found):
 
 def summary(lines, found):
     """A sentence or two on what these lines say."""
-    said = f"{sum('open' not in each[5] for each in lines[1:])} of {len(lines) - 1} are reached; the others are open."
-    if max(found.workers(), default=0) < CORES_OF_MELY:
+    met = [each[5] for each in lines[1:] if "open" not in each[5]]
+    missed = [each[5] for each in lines[1:] if "open" in each[5]]
+    said = (f"{len(met)} of {len(lines) - 1} are reached, {met.count('reached')} of them in each round; {len(missed)} are open, "
+            f"{missed.count('**open**')} of them in each round. The rest is within what the rounds are apart: longer ones may decide it.")
+    if max(found.workers("h2"), default=0) < CORES_OF_MELY:
         said += f" Mely's +25 % and +73 % of throughput over libasync-smp are of {CORES_OF_MELY} cores: a run with fewer workers says nothing of them."
     return said

@@ -73,7 +73,8 @@ tartan::task<> connection::run() {
       if (!co_await peer_.write(rest.substr(0, piece))) co_return;
       now_ = site_->runtime.now();  // much later, if the peer is slow
     }
-    if (large_ != nullptr || out_.size() > kept_output) lingers_ = true;
+    sent_ += out_.size();
+    if (large_ != nullptr || sent_ > kept_output) lingers_ = true;
     out_.clear();
     if (large_ != nullptr && !co_await send_large()) co_return;
     if (next == stop::end && may_close_at_once()) co_return;
@@ -91,6 +92,7 @@ tartan::task<> connection::run() {
     now_ = site_->runtime.now();
     if (got) {
       in_.add(*got);
+      waited_ = false;
       if (*got == room.size()) lingers_ = true;  // there may be more
     } else if (tls_ != nullptr && got.error() == tartan::errc::end_of_stream) {
       break;  // it has finished, and is told the same
@@ -159,7 +161,6 @@ connection::stop connection::answer() {
       case request_parser::outcome::complete:
         asked_ = true;
         asked_for_end_ = !request_.keep_alive && (request_.method == method::get || request_.method == method::head);
-        waited_ = false;
         if (!answer_request()) return stop::library;
         break;
     }

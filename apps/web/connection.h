@@ -6,6 +6,7 @@
 #include <tartan/time/timer.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -121,7 +122,8 @@ class connection {
 
   bool asked_ = false;            ///< a request has come
   bool asked_for_end_ = false;    ///< of the connection, by the last one
-  bool waited_ = false;           ///< for the library, to answer that
+  bool waited_ = false;           ///< for the library, since the last read
+  std::size_t sent_ = 0;          ///< bytes of responses from memory
   bool lingers_ = false;          ///< at its end: of what was sent, or came, there may be more on its way
   bool draining_ = false;         ///< no request after those that have begun
   bool ending_ = false;           ///< nothing after out_

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "header_lines.h"
+#include "keep_fresh.h"
 #include "precondition.h"
 
 namespace web {
@@ -195,8 +196,11 @@ page_cache& connection::kept_pages() { return site_->stores.local().pages[host_-
 
 /// What the worker has under a key; null if that is too old.
 const page* connection::current(std::string_view key) {
-  const page_cache::entry* const known = kept_pages().find(key);
-  return known == nullptr || now_ - known->checked >= site_->settings.pages.recheck ? nullptr : known->content.get();
+  page_cache::entry* const known = kept_pages().find(key);
+  const library_settings& with = site_->settings.pages;
+  if (known == nullptr || now_ - known->checked >= with.recheck) return nullptr;
+  if (with.is_due(known->checked, now_)) [[unlikely]] keep_fresh(site_, *host_, *known, now_);
+  return known->content.get();
 }
 
 /// With the file, or with a sibling that the client likes better. Gives false if the library has to be asked for that.

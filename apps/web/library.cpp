@@ -2,10 +2,13 @@
 
 #include <tartan/core/await_blocking.h>
 #include <tartan/core/on.h>
+#include <tartan/core/spawn.h>
+#include <tartan/time/sleep.h>
 
 #include <algorithm>
 #include <exception>
 #include <functional>
+#include <new>
 #include <utility>
 
 namespace web {
@@ -28,14 +31,16 @@ library_settings within(library_settings with, const cache_limits& shelf) {
 }
 
 constexpr std::size_t shelf_count = 64;
+constexpr std::size_t most_due = 1024;
+constexpr std::chrono::seconds unused_for{5};
 
 cache_limits share_of(const cache_limits& all) noexcept { return {all.bytes / shelf_count + 1, all.entries / shelf_count + 1}; }
 
 }  // namespace
 
 library::library(tartan::runtime& rt, const document_root& from, const library_settings& with)
-    : root_{from}, with_{within(with, share_of(with.cache))}, shelves_(shelf_count) {
-  for (auto& one : shelves_) one = std::make_unique<shelf>(rt, share_of(with.cache));
+    : root_{from}, with_{within(with, share_of(with.cache))}, shelves_(shelf_count), sweep_{rt} {
+  for (auto& one : shelves_) one = std::make_shared<shelf>(rt, share_of(with.cache));
 }
 
 std::size_t library::loads() const noexcept {
@@ -44,12 +49,43 @@ std::size_t library::loads() const noexcept {
   return sum;
 }
 
+const std::shared_ptr<library::shelf>& library::shelf_of(std::string_view key) noexcept {
+  return shelves_[std::hash<std::string_view>{}(key) % shelves_.size()];
+}
+
 tartan::task<finding> library::ask(std::string_view key, page_cache::time now) {
-  shelf& at = *shelves_[std::hash<std::string_view>{}(key) % shelves_.size()];
-  co_await tartan::on(at.color.value());
-  const std::optional<finding> known = kept(at.pages, key);
-  if (known && (now - known->checked < with_.recheck || at.open.contains(key))) co_return *known;
-  co_return co_await ask_disk(at, key, now);
+  const std::shared_ptr<shelf>& at = shelf_of(key);
+  co_await tartan::on(at->color.value());
+  std::optional<finding> found = kept(at->pages, key);
+  if (!found || (now - found->checked >= with_.recheck && !at->open.contains(key))) found = co_await ask_disk(*at, key, now);
+  if (found->large != nullptr) stay_open(at, found->large);
+  co_return *found;
+}
+
+/// Color: the shelf's. Errors: std::bad_alloc; then it does not.
+void library::stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const file>& what) {
+  const std::size_t most = with_.open_files / shelf_count;
+  if (most == 0) return;
+  std::vector<open_file>& files = on->files;
+  const auto known = std::find_if(files.begin(), files.end(), [&](const open_file& each) { return each.what == what; });
+  if (known != files.end()) {
+    known->used = true;
+    return;
+  }
+  if (files.size() >= most) files.erase(files.begin());
+  files.push_back({what});
+  if (std::exchange(on->closes, true)) return;
+  tartan::spawn_in(on->color.value(), &library::close_unused, on);
+}
+
+/// One file after the other is left to those who send it, 5 to 10 s after it was last asked for. Color: the shelf's.
+tartan::task<> library::close_unused(std::shared_ptr<shelf> on) {
+  while (!on->files.empty()) {
+    const tartan::result<> passed = co_await tartan::sleep(unused_for);
+    if (!passed) on->files.clear();
+    std::erase_if(on->files, [](open_file& each) { return !std::exchange(each.used, false); });
+  }
+  on->closes = false;
 }
 
 /// Who comes first loads; those that come before it is there get the same.
@@ -75,9 +111,14 @@ tartan::task<finding> library::ask_disk(shelf& of, std::string_view key, page_ca
 /// Asks the disk, and keeps what comes. Color: the shelf's, before and after.
 tartan::task<finding> library::load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old) {
   const page* const known = old ? old->content.get() : nullptr;
-  ++into.loads;
   document came = co_await tartan::blocking([&] { return root_.load(key, with_.largest_page, known); });
-  finding found{came.code, nullptr, nullptr, now};
+  co_return keep(into, key, std::move(came), old, now);
+}
+
+/// What the disk has said, when it was asked at that time. Color: the shelf's.
+finding library::keep(shelf& into, std::string_view key, document came, const std::optional<finding>& old, page_cache::time asked) {
+  ++into.loads;
+  finding found{came.code, nullptr, nullptr, asked};
   if (came.unchanged) {
     found.content = old->content;
     found.large = old->large;
@@ -90,11 +131,57 @@ tartan::task<finding> library::load(shelf& into, std::string_view key, page_cach
     found.content = std::make_shared<const page>(std::move(came.content));
   }
   if (found.content != nullptr) {
-    into.pages.put(key, found.content, now);
+    into.pages.put(key, found.content, asked);
   } else if (came.code != status::unavailable) {
     into.pages.drop(key);
   }
-  co_return found;
+  return found;
+}
+
+tartan::task<std::optional<finding>> library::check_ahead(std::string_view key, page_cache::time now) {
+  shelf& at = *shelf_of(key);
+  co_await tartan::on(at.color.value());
+  page_cache::entry* const known = at.pages.find(key);
+  if (known == nullptr || at.open.contains(key)) co_return std::nullopt;  // who asks for it brings it
+  if (!with_.is_due(known->checked, now)) co_return finding{status::ok, known->content, nullptr, known->checked};
+  std::optional<due_page> added;
+  if (with_.is_due(known->asked, now)) {
+    known->asked = now;
+    added = due_page{&at, std::string{key}, known->content};
+  }
+  co_await tartan::on(sweep_.color.value());
+  if (sweep_.due.empty()) sweep_.begun = now;
+  if (added && sweep_.due.size() < most_due) sweep_.due.push_back(std::move(*added));
+  if (!sweep_.running && !sweep_.due.empty() && now - sweep_.begun >= with_.pause()) co_await check_due(now);
+  co_return std::nullopt;
+}
+
+/// Asks about all that have gathered. Color: the sweep's, before and after.
+tartan::task<> library::check_due(page_cache::time now) {
+  sweep_.running = true;
+  const std::vector<due_page> all = std::exchange(sweep_.due, {});
+  std::vector<document> came;
+  try {
+    came = co_await tartan::blocking([&] {
+      std::vector<document> found;
+      for (const due_page& each : all) found.push_back(root_.load(each.key, with_.largest_page, each.known.get()));
+      return found;
+    });
+  } catch (const std::exception&) {  // no memory, no thread for the disk, or the end
+  }
+  for (std::size_t n = 0; n < came.size(); ++n) {
+    const due_page& each = all[n];
+    co_await tartan::on(each.on->color.value());
+    const page_cache::entry* const there = each.on->pages.find(each.key);
+    if (there == nullptr || there->content != each.known || there->checked >= now) continue;  // driven out, or asked for meanwhile
+    const finding old{status::ok, each.known, each.known->large.lock(), there->checked};
+    try {
+      static_cast<void>(keep(*each.on, each.key, std::move(came[n]), old, now));
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  co_await tartan::on(sweep_.color.value());
+  sweep_.running = false;
 }
 
 }  // namespace web

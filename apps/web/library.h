@@ -35,13 +35,19 @@ struct library_settings {
   std::size_t largest_page = 64 * 1024;      ///< bytes of a file that is kept in memory, and a 128th of the cache; larger ones are sent from the disk
   std::chrono::milliseconds recheck{1'000};  ///< how long a page is given out before the disk is asked whether it has changed
   cache_limits cache{};
+  std::size_t open_files = 512;              ///< large ones that stay open although nobody sends them: for 5 to 10 s, those that were sent last
+
+  /// Whether it is time to have the disk asked about a page that goes on to be given out meanwhile.
+  [[nodiscard]] bool is_due(page_cache::time checked, page_cache::time now) const noexcept { return now - checked >= recheck / 2; }
+  /// Between two questions ahead of time: so long they gather, to be asked together.
+  [[nodiscard]] std::chrono::milliseconds pause() const noexcept { return recheck / 8; }
 };
 
 /// Gives each page out to whoever asks, and reads it from the disk when it has to: once, however many ask meanwhile.
 ///
 /// Color: any. It consists of shelves, each with a color of its own: whoever asks visits the shelf's color, so that there is no lock, and
 /// pages on different shelves are looked up in parallel. A page never changes and is counted, so it may be kept and sent in any color. A
-/// large file stays open while somebody sends it, and has one descriptor, however many do.
+/// large file has one descriptor, however many send it, and stays open for some seconds more: so it can be sent again without a question to the disk.
 /// Lifetime: must outlive what is asked; the folder must outlive it.
 class library {
  public:
@@ -55,6 +61,15 @@ class library {
   /// Cost: two moves between colors; if it is not there, or too old, a job of a blocking thread.
   [[nodiscard]] tartan::task<finding> ask(std::string_view key, page_cache::time now);
 
+  /// What is known by now of a page that is due, and goes on to be given out: nothing, as long as the disk has not been asked anew; for that it
+  /// is put on a list, of which the first question that comes recheck / 8 after the list was begun makes one job. So whoever serves the page asks
+  /// again each recheck / 8.
+  ///
+  /// `key` must live until the end. Errors: none; a page that could not be checked becomes too old, and is then asked for.
+  /// Limits: 1024 pages on the list; what comes then is not.
+  /// Cost: two moves between colors, or three; for one of many, a job of a blocking thread.
+  [[nodiscard]] tartan::task<std::optional<finding>> check_ahead(std::string_view key, page_cache::time now);
+
   /// How often the disk was asked. Threads: while nothing runs.
   [[nodiscard]] std::size_t loads() const noexcept;
 
@@ -64,20 +79,48 @@ class library {
     tartan::semaphore turn{1};
     std::optional<finding> answer;
   };
+  /// A large file that was sent a short time ago.
+  struct open_file {
+    std::shared_ptr<const file> what;
+    bool used = true;  ///< since somebody last looked which are not
+  };
   struct shelf {
     shelf(tartan::runtime& rt, const cache_limits& limits) : color{rt, "shelf"}, pages{limits} {}
     tartan::strand color;
     page_cache pages;
+    std::vector<open_file> files;  ///< the first has been here the longest
+    bool closes = false;           ///< somebody looks after them
     std::map<std::string, std::shared_ptr<question>, std::less<>> open;  ///< those without an answer, by key
     std::size_t loads = 0;
   };
 
+  /// A page that the disk is to be asked about ahead of time.
+  struct due_page {
+    shelf* on;
+    std::string key;
+    shared_page known;
+  };
+  /// Those that gather.
+  struct sweep {
+    explicit sweep(tartan::runtime& rt) : color{rt, "sweep"} {}
+    tartan::strand color;
+    std::vector<due_page> due;
+    page_cache::time begun{};  ///< when the first of them came
+    bool running = false;      ///< a job is under way
+  };
+
+  [[nodiscard]] const std::shared_ptr<shelf>& shelf_of(std::string_view key) noexcept;
+  void stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const file>& what);
+  static tartan::task<> close_unused(std::shared_ptr<shelf> on);
+  [[nodiscard]] tartan::task<> check_due(page_cache::time now);
+  [[nodiscard]] finding keep(shelf& into, std::string_view key, document came, const std::optional<finding>& old, page_cache::time asked);
   [[nodiscard]] tartan::task<finding> ask_disk(shelf& of, std::string_view key, page_cache::time now);
   [[nodiscard]] tartan::task<finding> load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old);
 
   const document_root& root_;
   const library_settings with_;
-  std::vector<std::unique_ptr<shelf>> shelves_;
+  std::vector<std::shared_ptr<shelf>> shelves_;  ///< a library may go before its files are closed
+  sweep sweep_;
 };
 
 }  // namespace web

@@ -4,15 +4,19 @@
 #include <tartan/core/blocking.h>
 #include <tartan/core/runtime.h>
 #include <tartan/core/spawn.h>
+#include <tartan/io/simulation.h>
 #include <tartan/time/sleep.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <optional>
 #include <semaphore>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/temporary_folder.h"
@@ -58,6 +62,13 @@ class pages : public testing::TestWithParam<unsigned> {
       rt.spawn_in(tartan::color{100 + n}, [&all, path, now, &into = found[n]]() -> tartan::task<> { into = co_await all.ask(path, now); })
           .detach();
     }
+    rt.run_until_idle();
+    return found;
+  }
+
+  static std::optional<finding> check_ahead(tartan::runtime& rt, library& all, std::string_view path, page_cache::time now) {
+    std::optional<finding> found;
+    rt.spawn([&]() -> tartan::task<> { found = co_await all.check_ahead(path, now); });
     rt.run_until_idle();
     return found;
   }
@@ -179,6 +190,121 @@ TEST_P(pages, that_are_too_large_are_open_once_while_somebody_sends_them) {
   }
   EXPECT_EQ(descriptors(), before);
   EXPECT_TRUE(ask(rt, all, "/large", 1, start_ + 2s)[0].large->is_open());
+}
+
+TEST_P(pages, that_are_too_large_stay_open_while_they_are_asked_for) {
+  write("large", std::string(1000, 'x'));
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {.largest_page = 999}};
+  const std::size_t before = descriptors();
+  rt.spawn([&]() -> tartan::task<> {
+    for (int n = 0; n < 5; ++n) {
+      const finding sent = co_await all.ask("/large", start_);
+      EXPECT_NE(sent.large, nullptr);
+      EXPECT_TRUE(co_await tartan::sleep(4s));
+    }
+    EXPECT_EQ(all.loads(), 1u);
+    EXPECT_EQ(descriptors(), before + 1) << "it was asked for 4 s ago";
+    EXPECT_TRUE(co_await tartan::sleep(6s));
+    EXPECT_EQ(descriptors(), before);
+    const finding again = co_await all.ask("/large", start_);
+    EXPECT_NE(again.large, nullptr);
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(all.loads(), 2u);
+  EXPECT_EQ(descriptors(), before);
+}
+
+TEST_P(pages, that_are_too_large_are_open_in_a_bounded_number) {
+  const auto shelf_of = [](const std::string& path) { return std::hash<std::string_view>{}(path) % 64; };
+  std::vector<std::string> paths{path_of(0)};
+  for (int n = 1; paths.size() < 3; ++n) {
+    if (shelf_of(path_of(n)) == shelf_of(paths[0])) paths.push_back(path_of(n));
+  }
+  for (const std::string& path : paths) write(path.c_str() + 1, std::string(1000, 'x'));
+  const document_root root{folder()};
+  tartan::simulation world;  // whose clock stands still while the disk is asked: it would close them
+  tartan::options with;
+  with.workers = GetParam();
+  with.poller = world.poller();
+  tartan::runtime rt{with};
+  const std::size_t before = descriptors();
+  for (const std::size_t most : {63u, 64u, 128u}) {
+    library all{rt, root, {.largest_page = 999, .open_files = most}};
+    rt.spawn([&]() -> tartan::task<> {
+      for (const std::string& path : paths) co_await all.ask(path, start_);
+      EXPECT_EQ(descriptors(), before + most / 64);
+      co_await all.ask(paths.back(), start_);
+    });
+    rt.run_until_idle();
+    EXPECT_EQ(all.loads(), most < 64 ? 4u : 3u) << "the last one is open";
+  }
+}
+
+TEST_P(pages, that_are_due_are_checked_together_while_they_are_given_out) {
+  write("a.txt", "a");
+  write("b.txt", "b");
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {}};
+  const shared_page first = ask(rt, all, "/a.txt", 1, start_)[0].content;
+  ask(rt, all, "/b.txt", 1, start_);
+  const std::optional<finding> fresh = check_ahead(rt, all, "/a.txt", start_ + 499ms);
+  ASSERT_TRUE(fresh);
+  EXPECT_EQ(fresh->content, first);
+  EXPECT_EQ(fresh->checked, start_);
+  write("a.txt", "another");
+  std::filesystem::remove(folder_ / "b.txt");
+  EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 500ms));
+  EXPECT_FALSE(check_ahead(rt, all, "/b.txt", start_ + 550ms));
+  EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 624ms));
+  EXPECT_EQ(all.loads(), 2u) << "they gather";
+  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 624ms)[0].content, first);
+  EXPECT_FALSE(check_ahead(rt, all, "/b.txt", start_ + 625ms));
+  EXPECT_EQ(all.loads(), 4u);
+  const std::optional<finding> changed = check_ahead(rt, all, "/a.txt", start_ + 626ms);
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(changed->content->body, "another");
+  EXPECT_EQ(changed->checked, start_ + 625ms);
+  EXPECT_FALSE(check_ahead(rt, all, "/b.txt", start_ + 626ms));
+  EXPECT_EQ(ask(rt, all, "/b.txt", 1, start_ + 626ms)[0].code, status::not_found);
+}
+
+TEST_P(pages, that_are_due_and_cannot_be_checked_become_old) {
+  write("a.txt", "a");
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {}};
+  const shared_page first = ask(rt, all, "/a.txt", 1, start_)[0].content;
+  {
+    const test::failing_disk fails{test::disk_call::openat2, EMFILE, 100};
+    EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 500ms));
+    EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 625ms));
+    EXPECT_EQ(all.loads(), 2u);
+  }
+  EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 999ms));
+  EXPECT_EQ(all.loads(), 2u) << "it was asked about half a second ago";
+  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 999ms)[0].checked, start_);
+  EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 1s));
+  EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 1125ms));
+  EXPECT_EQ(all.loads(), 3u);
+  EXPECT_EQ(check_ahead(rt, all, "/a.txt", start_ + 1126ms)->checked, start_ + 1125ms);
+}
+
+TEST_P(pages, that_are_due_gather_in_a_bounded_number) {
+  constexpr int more = 1024 + 6;
+  for (int n = 0; n < more; ++n) write(path_of(n).c_str() + 1, "x");
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {}};
+  rt.spawn([&]() -> tartan::task<> {
+    for (int n = 0; n < more; ++n) co_await all.ask(path_of(n), start_);
+    for (int n = 0; n < more; ++n) co_await all.check_ahead(path_of(n), start_ + 500ms);
+    co_await all.check_ahead(path_of(0), start_ + 625ms);
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(all.loads(), more + 1024u);
 }
 
 TEST_P(pages, that_cannot_be_checked_are_given_out_as_they_were) {

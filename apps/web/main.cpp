@@ -23,18 +23,20 @@
 namespace {
 
 /// Each connection needs a descriptor, and what the system gives by default is made for programs that use select(). A quarter is left
-/// for files that are read or sent, one for each file, however many want it. If that is not enough, pages in memory are served on, other
-/// files are answered with 503, and who connects waits.
-std::size_t most_connections(std::size_t wanted) {
+/// for files that are read or sent, one for each file, however many want it, of which a quarter stay open for some seconds more. If that is not
+/// enough, pages in memory are served on, other files are answered with 503, and who connects waits.
+void share_descriptors(web::settings& with) {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::getrlimit(RLIMIT_NOFILE, &limit);
+  with.pages.open_files = std::min<std::size_t>(with.pages.open_files, limit.rlim_cur / 16);
+  const std::size_t wanted = with.max_connections;
   const std::size_t possible = std::max<std::size_t>(1, limit.rlim_cur - limit.rlim_cur / 4);
-  if (wanted <= possible) return wanted;
+  if (wanted <= possible) return;
   std::fprintf(stderr, "tartan-web: %zu connections at a time instead of %zu: this process may open %zu files (ulimit -n)\n", possible,
                wanted, static_cast<std::size_t>(limit.rlim_cur));
-  return possible;
+  with.max_connections = possible;
 }
 
 /// If they are closed, whatever is opened next gets their numbers, and then messages that were meant for somebody else.
@@ -108,10 +110,10 @@ int main(int argc, char** argv) {
   try {
     web::command_line command = web::read_command_line(argc, argv);
     if (!command.serve) return command.exit_status;
-    command.what.max_connections = most_connections(command.what.max_connections);
+    share_descriptors(command.what);
     return serve(command.what, [argc, argv] {
       web::settings with = web::read_again(argc, argv);
-      with.max_connections = most_connections(with.max_connections);
+      share_descriptors(with);
       return with;
     });
   } catch (const std::exception& e) {

@@ -31,6 +31,7 @@ class page_cache {
     std::string path;
     shared_page content;
     time checked;  ///< when it was last known to be what the disk has
+    time asked{};  ///< when it was last asked whether it still is, ahead of time
   };
 
   explicit page_cache(const cache_limits& limits) : limits_{limits} {}
@@ -38,7 +39,8 @@ class page_cache {
   /// Null: not here.
   [[nodiscard]] entry* find(std::string_view path);
 
-  /// Takes the place of what is there under this path. A page beyond the limits is not kept, and drives out no other.
+  /// Takes the place of what is there under this path; if that is the same page, its check counts, unless it is the older one. A page beyond the
+  /// limits is not kept, and drives out no other.
   ///
   /// Errors: std::bad_alloc; then there is nothing under this path.
   void put(std::string_view path, shared_page content, time checked);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -41,6 +42,21 @@ TEST(page_cache, has_the_last_page_of_a_path) {
   EXPECT_EQ(cache.find("/a")->content->version.number, 2u);
   EXPECT_EQ(cache.size(), 1u);
   EXPECT_EQ(cache.bytes(), bytes);
+}
+
+TEST(page_cache, counts_the_last_check_of_the_same_page) {
+  using namespace std::chrono_literals;
+  page_cache cache{{}};
+  const shared_page same = page_of(10, 1);
+  cache.put("/a", same, page_cache::time{2s});
+  cache.find("/a")->asked = page_cache::time{3s};
+  for (const auto checked : {4s, 1s}) {
+    cache.put("/a", same, page_cache::time{checked});
+    EXPECT_EQ(cache.find("/a")->checked, page_cache::time{4s});
+    EXPECT_EQ(cache.find("/a")->asked, page_cache::time{3s});
+  }
+  cache.put("/a", page_of(10, 2), page_cache::time{1s});
+  EXPECT_EQ(cache.find("/a")->checked, page_cache::time{1s});
 }
 
 TEST(page_cache, has_nothing_of_what_was_dropped) {

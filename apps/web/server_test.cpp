@@ -14,7 +14,6 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <span>
@@ -458,6 +457,19 @@ TEST_P(a_server, has_as_many_connections_as_it_is_told) {
 /// With more workers, a connection may go to one that has no buffer yet.
 class a_server_of_one_worker : public a_server {};
 INSTANTIATE_TEST_SUITE_P(on, a_server_of_one_worker, testing::Values(1u));
+
+TEST_P(a_server_of_one_worker, has_a_page_that_is_asked_for_checked_before_it_is_old) {
+  play([this](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    for (int n = 0; n < 5; ++n) {
+      co_await pass(n == 0 ? 0ms : n == 1 ? 500ms : 130ms);
+      std::string came;
+      co_await send(c, get("/page"));
+      co_await hear(c, came, " page");
+      EXPECT_EQ(came.ends_with("a new page"), n == 4) << came;
+      write("page", "a new page");
+    }
+  });
+}
 
 /// Whether the peer may send a line end behind the last answer: the server waits for it.
 tartan::task<bool> may_go_on(tartan::tcp::stream& c, std::string_view status = "HTTP/1.1 200 ") {

@@ -16,6 +16,7 @@ cache_limits share_of(const cache_limits& all, std::size_t among) noexcept { ret
 
 library_settings share_of(library_settings all, std::size_t hosts) noexcept {
   all.cache = {all.cache.bytes / hosts, all.cache.entries / hosts};
+  all.open_files /= hosts;
   return all;
 }
 

@@ -1,0 +1,46 @@
+#include "keep_fresh.h"
+
+#include <tartan/core/spawn.h>
+#include <tartan/core/strand.h>
+#include <tartan/core/task.h>
+
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace web {
+
+namespace {
+
+struct question {
+  std::shared_ptr<site> of;
+  host* at;
+  std::string key;
+  page_cache::time now;
+  /// Its color. A strand's events run on the worker that made it, unless another one is idle: so the answer mostly comes to the worker that wants it.
+  tartan::strand color;
+};
+
+tartan::task<> ask(question what) {
+  try {
+    const std::optional<finding> found = co_await what.at->pages.check_ahead(what.key, what.now);
+    if (found) what.of->stores.local().pages[what.at->index].put(what.key, found->content, found->checked);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+}  // namespace
+
+void keep_fresh(const std::shared_ptr<site>& of, host& at, page_cache::entry& known, page_cache::time now) noexcept {
+  if (now - known.asked < of->settings.pages.pause() || known.content->is_large()) return;
+  known.asked = now;
+  try {
+    question what{of, &at, known.path, now, tartan::strand{of->runtime, "check"}};
+    const tartan::color where = what.color.value();
+    tartan::spawn_in(where, &ask, std::move(what));
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+}  // namespace web

@@ -13,6 +13,7 @@
 #include "connection.h"
 
 #include <tartan/core/await_blocking.h>
+#include <tartan/core/hints.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -313,12 +314,14 @@ std::string_view connection::wanted_key() const {
 /// Asks the library for the page, and for what is to be sent instead: a sibling, or the host's page for an error; answers.
 tartan::task<> connection::fetch() {
   waited_ = true;
+  co_await tartan::hint({.priority = 1});
   for (bool is_answered = false; !is_answered;) {
     enter(phase::file);
     const finding found = co_await host_->pages.ask(wanted_key(), now_);
     now_ = site_->runtime.now();
     is_answered = answer_finding(found);
   }
+  co_await tartan::hint({});
 }
 
 /// Gives false if the library has to be asked for something else.

@@ -1,5 +1,6 @@
 #include "keep_fresh.h"
 
+#include <tartan/core/hints.h>
 #include <tartan/core/spawn.h>
 #include <tartan/core/strand.h>
 #include <tartan/core/task.h>
@@ -23,6 +24,7 @@ struct question {
 };
 
 tartan::task<> ask(question what) {
+  co_await tartan::hint({.priority = 1});
   try {
     const std::optional<finding> found = co_await what.at->pages.check_ahead(what.key, what.now);
     if (found) what.of->stores.local().pages[what.at->index].put(what.key, found->content, found->checked);

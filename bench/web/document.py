@@ -23,12 +23,12 @@ def headings(record):
     """(name of the file or None, text) of each run that is in it."""
     if "parts" not in record:
         return [(None, heading_of(record))]
-    return [(name, f"{', '.join(each.upper() for each in of)}: {heading_of(part)}") for name, part, of in record["parts"]]
+    return [(name, f"{', '.join(what)}: {heading_of(part)}") for name, part, _, what in record["parts"]]
 
 
 def foot_of(record):
     """A workload's key -> the circumstances of what was measured of it."""
-    return lambda key: " ".join(heading_of(part) for _, part, of in record.get("parts", [(None, record, [key])]) if key in of)
+    return lambda key: " ".join(heading_of(part) for _, part, of, _ in record.get("parts", [(None, record, [key], [])]) if key in of)
 
 
 def heading(record):
@@ -82,7 +82,7 @@ def remarks(record):
     """Lines on what is in no table; of a record of several, each with what it is of."""
     if "parts" not in record:
         return remarks_of(record, {run["workload"] for run in record["runs"]}) + failures_of(record)
-    told = [f"{', '.join(each.upper() for each in of)}: {text}" for _, part, of in record["parts"] for text in remarks_of(part, of)]
+    told = [f"{', '.join(what)}: {text}" for _, part, of, what in record["parts"] for text in remarks_of(part, of)]
     return told + record["replaced"] + failures_of(record)
 
 
@@ -110,7 +110,8 @@ def results_of(record):
 def plain(record):
     found = results_of(record)
     reached = web_goals.lines_of(found)
-    return "\n\n".join([heading(record), tables(found, table.plain_text), *([table.plain_text(reached)] if len(reached) > 1 else []),
+    goals = [table.plain_text(reached), table.plain_text(web_goals.overview(found))] if len(reached) > 1 else []
+    return "\n\n".join([heading(record), tables(found, table.plain_text), *goals,
                         "\n".join(remarks(record))])
 
 
@@ -127,7 +128,7 @@ def write(record, name, page):
     drawn = pictures.write(found, foot_of(record), page.parent / "plots")
     parts = ["Not all was run at once. Each workload is of one run, named here; figures of different runs are not to be compared."] * ("parts" in record)
     parts += [f"{text} All runs are in `bench/results/{of or name}`." for of, text in headings(record)]
-    parts += ["### What was to be reached", GOALS, web_goals.summary(reached, found), table.markdown(reached, words=(0, 1, 3, 5))] if len(reached) > 1 else []
+    parts += ["### What was to be reached", GOALS, web_goals.summary(reached, found), table.markdown(web_goals.overview(found), words=(0,)), table.markdown(reached, words=(0, 1, 3, 5))] if len(reached) > 1 else []
     parts += ["### The papers' figures, of today", *(f"![{title}]({path.relative_to(page.parent).as_posix()})" for title, path in drawn)] if drawn else []
     parts += [tables(found, table.markdown), "### Beside the runs", "\n".join(f"- {line}" for line in remarks(record))]
     passage.replace(page, *MARKS, "\n\n".join(parts))

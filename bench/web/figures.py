@@ -51,6 +51,13 @@ class results:
         pairs = [(run.get(figure), self.by_row.get(base, {}).get(n, {}).get(figure)) for n, run in self.by_row.get(row, {}).items()]
         return [mine / other for mine, other in pairs if mine is not None and other]
 
+    def by_round(self, rows, figure):
+        """A list of these rows' values for each round that all of them have."""
+        runs = [self.by_row.get(row, {}) for row in rows]
+        shared = sorted(set.intersection(*map(set, runs))) if runs else []
+        values = [[each[n].get(figure) for each in runs] for n in shared]
+        return [each for each in values if None not in each]
+
     def ratio(self, row, base, figure):
         """The median of these; None if there are none."""
         ratios = self.ratios(row, base, figure)

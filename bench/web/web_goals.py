@@ -22,15 +22,17 @@ def line(what, where, workers, to_reach, reached, met, sure=True):
     return [what, where, str(workers), to_reach, reached, ("reached" if met else "**open**") + ("" if sure else ", not in each round")]
 
 
-def asked_of(found, what, place, to_reach, value, met, *, mine, beside=None, rounds=()):
-    """A line in a list, or none if there are no figures. What is asked of a server that failed there is open, whatever it did in rounds before."""
+def asked_of(found, what, place, to_reach, value, met, *, mine, beside=None, rounds=(), text=number):
+    """A line in a list, or none if there are no figures. What is asked of a server that failed there is open, whatever it did in rounds before.
+
+    `rounds`: the value in each of them."""
     asked = beside is None or beside in found.by_row or beside in found.failed
     if mine in found.failed and asked:
         return [line(what, place, mine[3], to_reach, "failed", False)]
     if value is None:
         return []
-    apart = f" [{number(min(rounds))}, {number(max(rounds))}]" if len(set(rounds)) > 1 else ""
-    return [line(what, place, mine[3], to_reach, number(value) + apart, met(value), all(met(each) == met(value) for each in rounds))]
+    apart = f" [{text(min(rounds))}, {text(max(rounds))}]" if len(set(rounds)) > 1 else ""
+    return [line(what, place, mine[3], to_reach, text(value) + apart, met(value), all(met(each) == met(value) for each in rounds))]
 
 
 def times_of(found, what, place, to_reach, met, mine, beside, inverted=False):
@@ -65,10 +67,12 @@ def points_of(key, files=None):
 
 
 def stands(found, files, name, workers):
-    """What is left of the best inverted cost at 10 000 connections."""
-    names = points_of("h4", files)
-    reached = [found.inverted_cost(("h4", at, name, workers)) for at in names]
-    return reached[-1] / max(reached) if all(reached) else None
+    """(What is left of the best inverted cost at 10 000 connections, the same in each round); (None, []) if a point is missing."""
+    rows = [("h4", at, name, workers) for at in points_of("h4", files)]
+    reached = [found.inverted_cost(row) for row in rows]
+    if not all(reached):
+        return None, []
+    return reached[-1] / max(reached), [min(costs) / costs[-1] for costs in found.by_round(rows, "cpu_us") if all(costs)]
 
 
 def over_all_points(found, files, rows):
@@ -80,12 +84,12 @@ def over_all_points(found, files, rows):
         most = max((max(found.values(row, figure), default=0) for row in rows), default=0)
         lines += asked_of(found, what + ", of all runs the most", place, "0", most, lambda most: most == 0, mine=mine)
     least = min((found.median(row, "jain") for row in rows if found.values(row, "jain")), default=0)
-    met = least >= 0.99 and mine not in found.failed
-    lines.append(line("Jain's index, at the worst point", place, workers, ">= 0.99", "failed" if mine in found.failed else f"{least:.4f}", met))
-    ours, floors = (stands(found, files, name, workers) for name in (OURS, FLOOR))
+    lines += asked_of(found, "Jain's index, at the worst point", place, ">= 0.99", least, lambda least: least >= 0.99, mine=mine,
+                      rounds=[min(each) for each in found.by_round(rows, "jain")], text=lambda jain: f"{jain:.4f}")
+    (ours, rounds), (floors, _) = (stands(found, files, name, workers) for name in (OURS, FLOOR))
     if floors is not None:
         lines += asked_of(found, "CPU cost, inverted, that is left at 10 000, by the best", place, f">= {number(floors)}, the floor's", ours,
-                          lambda ours: ours >= floors, mine=mine)
+                          lambda ours: ours >= floors, mine=mine, rounds=rounds)
     return lines
 
 
@@ -142,23 +146,45 @@ def schedulers(found):
     return lines
 
 
+def groups_of(found):
+    """[(what is asked, its lines)], as it was asked."""
+    small = [line for key in SMALL for line in cost_lines(found, key, points_of(key), 1.2, ("nginx", "h2o"))]
+    groups = [("H1, H2: at most 1.2 x the floor, below nginx and h2o", small),
+              ("H3: at most 1.4 x the floor, below nginx", cost_lines(found, "h3", points_of("h3"), 1.4, ("nginx",))),
+              ("H4: no error, nobody starved, Jain's index, p99, what is left at 10 000", many_connections(found)),
+              ("H5: at most 1.2 x the floor", cost_lines(found, "h5", points_of("h5"), 1.2, ())),
+              ("one worker, colored, by serial", colored(found)),
+              ("several workers by copies", copied(found)),
+              ("the default scheduler by the papers', on H2", schedulers(found))]
+    return [(what, lines) for what, lines in groups if lines]
+
+
 def lines_of(found):
     """Rows of text; the first is the head."""
-    lines = []
-    for key in SMALL:
-        lines += cost_lines(found, key, points_of(key), 1.2, ("nginx", "h2o"))
-    lines += cost_lines(found, "h3", points_of("h3"), 1.4, ("nginx",))
-    lines += many_connections(found)
-    lines += cost_lines(found, "h5", points_of("h5"), 1.2, ())
-    return [HEAD] + lines + colored(found) + copied(found) + schedulers(found)
+    return [HEAD] + [line for _, lines in groups_of(found) for line in lines]
+
+
+def counts_of(lines):
+    """[reached, of them in each round, open, of them in each round]."""
+    met = [each[5] for each in lines if "open" not in each[5]]
+    missed = [each[5] for each in lines if "open" in each[5]]
+    return [len(met), met.count("reached"), len(missed), missed.count("**open**")]
+
+
+def overview(found):
+    """Rows of text, one for each thing that is asked; the first is the head."""
+    return [["what is asked", "reached", "in each round", "open", "in each round"]] + [
+        [what, *map(str, counts_of(lines))] for what, lines in groups_of(found)]
 
 
 def summary(lines, found):
     """A sentence or two on what these lines say."""
-    met = [each[5] for each in lines[1:] if "open" not in each[5]]
-    missed = [each[5] for each in lines[1:] if "open" in each[5]]
-    said = (f"{len(met)} of {len(lines) - 1} are reached, {met.count('reached')} of them in each round; {len(missed)} are open, "
-            f"{missed.count('**open**')} of them in each round. The rest is within what the rounds are apart: longer ones may decide it.")
+    met, sure, missed, surely = counts_of(lines[1:])
+    said = f"{met} of {len(lines) - 1} are reached, {sure} of them in each round; {missed} are open, {surely} of them in each round."
+    if max((len(runs) for runs in found.by_row.values()), default=0) < 2:
+        said = f"{met} of {len(lines) - 1} are reached, {missed} are open, by one round: it says nothing of chance."
+    elif sure + surely < len(lines) - 1:
+        said += " The rest is within what the rounds are apart: longer ones may decide it."
     if max(found.workers("h2"), default=0) < CORES_OF_MELY:
         said += f" Mely's +25 % and +73 % of throughput over libasync-smp are of {CORES_OF_MELY} cores: a run with fewer workers says nothing of them."
     return said

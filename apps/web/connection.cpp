@@ -313,8 +313,7 @@ std::string_view connection::wanted_key() const {
 
 /// Asks the library for the page, and for what is to be sent instead: a sibling, or the host's page for an error; answers.
 tartan::task<> connection::fetch() {
-  waited_ = true;
-  co_await tartan::hint({.priority = 1});
+  if (!std::exchange(waited_, true)) co_await tartan::hint({.priority = 1});  // once for what a read has brought: many requests wait between
   for (bool is_answered = false; !is_answered;) {
     enter(phase::file);
     const finding found = co_await host_->pages.ask(wanted_key(), now_);

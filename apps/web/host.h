@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "document_root.h"
 #include "library.h"
@@ -15,11 +17,11 @@ namespace web {
 
 /// A folder and its pages.
 struct host {
-  /// `number`: counted from 0, the one that answers whoever names no other.
+  /// `number`: counted from 0, the one that answers whoever names no other. `sweeps`: the library's.
   ///
   /// Errors: as document_root's.
-  host(tartan::runtime& rt, const host_settings& with, const library_settings& kept, std::size_t number)
-      : root{with.root, with.with}, error_pages{with.error_pages}, pages{rt, root, kept}, index{number} {}
+  host(tartan::runtime& rt, const host_settings& with, const library_settings& kept, std::size_t number, std::shared_ptr<tartan::semaphore> sweeps)
+      : root{with.root, with.with}, error_pages{with.error_pages}, pages{rt, root, kept, std::move(sweeps)}, index{number} {}
 
   const document_root root;
   const std::map<status, std::string> error_pages;  ///< paths, by what they stand for

@@ -35,12 +35,14 @@ tartan::task<> ask(question what) {
 }  // namespace
 
 void keep_fresh(const std::shared_ptr<site>& of, host& at, page_cache::entry& known, page_cache::time now) noexcept {
-  if (now - known.asked < of->settings.pages.pause() || known.content->is_large()) return;
+  if (now - known.asked < of->settings.pages.pause()) return;
+  // A large one is asked for each time anyway. What has no tag is a listing, which is made anew each time, or a file that was just written.
+  if (known.content->is_large() || known.content->tag.empty()) return;
   known.asked = now;
   try {
-    question what{of, &at, known.path, now, tartan::strand{of->runtime, "check"}};
+    question what{of, &at, known.path, now, tartan::strand{of->runtime}};
     const tartan::color where = what.color.value();
-    tartan::spawn_in(where, &ask, std::move(what));
+    tartan::spawn_in(where, ask(std::move(what)));
   } catch (const std::bad_alloc&) {
   }
 }

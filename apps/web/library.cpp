@@ -32,14 +32,16 @@ library_settings within(library_settings with, const cache_limits& shelf) {
 
 constexpr std::size_t shelf_count = 64;
 constexpr std::size_t most_due = 1024;
+constexpr std::size_t most_read = 1 << 20;
 constexpr std::chrono::seconds unused_for{5};
 
 cache_limits share_of(const cache_limits& all) noexcept { return {all.bytes / shelf_count + 1, all.entries / shelf_count + 1}; }
 
 }  // namespace
 
-library::library(tartan::runtime& rt, const document_root& from, const library_settings& with)
-    : root_{from}, with_{within(with, share_of(with.cache))}, shelves_(shelf_count), sweep_{rt} {
+library::library(tartan::runtime& rt, const document_root& from, const library_settings& with, std::shared_ptr<tartan::semaphore> sweeps)
+    : root_{from}, with_{within(with, share_of(with.cache))},
+      sweeps_{sweeps != nullptr ? std::move(sweeps) : std::make_shared<tartan::semaphore>(most_sweeps)}, shelves_(shelf_count), sweep_{rt} {
   for (auto& one : shelves_) one = std::make_shared<shelf>(rt, share_of(with.cache));
 }
 
@@ -62,20 +64,24 @@ tartan::task<finding> library::ask(std::string_view key, page_cache::time now) {
   co_return *found;
 }
 
-/// Color: the shelf's. Errors: std::bad_alloc; then it does not.
-void library::stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const file>& what) {
+/// Color: the shelf's. Does nothing if there is no memory for it.
+void library::stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const file>& what) noexcept {
   const std::size_t most = with_.open_files / shelf_count;
   if (most == 0) return;
   std::vector<open_file>& files = on->files;
   const auto known = std::find_if(files.begin(), files.end(), [&](const open_file& each) { return each.what == what; });
   if (known != files.end()) {
     known->used = true;
+    std::rotate(known, known + 1, files.end());
     return;
   }
-  if (files.size() >= most) files.erase(files.begin());
-  files.push_back({what});
-  if (std::exchange(on->closes, true)) return;
-  tartan::spawn_in(on->color.value(), &library::close_unused, on);
+  try {
+    if (!on->closes) tartan::spawn_in(on->color.value(), close_unused(on));
+    on->closes = true;
+    files.push_back({what});
+  } catch (const std::bad_alloc&) {
+  }
+  if (files.size() > most) files.erase(files.begin());
 }
 
 /// One file after the other is left to those who send it, 5 to 10 s after it was last asked for. Color: the shelf's.
@@ -83,7 +89,8 @@ tartan::task<> library::close_unused(std::shared_ptr<shelf> on) {
   while (!on->files.empty()) {
     const tartan::result<> passed = co_await tartan::sleep(unused_for);
     if (!passed) on->files.clear();
-    std::erase_if(on->files, [](open_file& each) { return !std::exchange(each.used, false); });
+    std::erase_if(on->files, [](const open_file& each) { return !each.used; });
+    for (open_file& each : on->files) each.used = false;
   }
   on->closes = false;
 }
@@ -132,7 +139,8 @@ finding library::keep(shelf& into, std::string_view key, document came, const st
   }
   if (found.content != nullptr) {
     into.pages.put(key, found.content, asked);
-  } else if (came.code != status::unavailable) {
+  } else if (const page_cache::entry* const there = into.pages.find(key);
+             came.code != status::unavailable && there != nullptr && there->checked <= asked) {
     into.pages.drop(key);
   }
   return found;
@@ -150,31 +158,52 @@ tartan::task<std::optional<finding>> library::check_ahead(std::string_view key, 
     added = due_page{&at, std::string{key}, known->content};
   }
   co_await tartan::on(sweep_.color.value());
+  if (now - sweep_.begun >= with_.recheck) sweep_.due.clear();  // by now they are old, and were asked for if anybody wants them
   if (sweep_.due.empty()) sweep_.begun = now;
   if (added && sweep_.due.size() < most_due) sweep_.due.push_back(std::move(*added));
   if (!sweep_.running && !sweep_.due.empty() && now - sweep_.begun >= with_.pause()) co_await check_due(now);
   co_return std::nullopt;
 }
 
+/// By a blocking thread. Gives answers for the first of them, at least one.
+std::vector<document> library::load_again(const std::vector<due_page>& all) const {
+  const page_cache::time begun = std::chrono::steady_clock::now();
+  std::vector<document> came;
+  std::size_t bytes = 0;
+  for (const due_page& each : all) {
+    const shared_page known = each.known.lock();
+    document found;
+    if (known != nullptr) found = root_.load(each.key, with_.largest_page, known.get());
+    // Nobody wants it any more, or it has become a large one: whoever asks for it opens it.
+    if (known == nullptr || found.large.is_open()) {
+      found = document{};
+      found.code = status::unavailable;
+    }
+    bytes += found.content.body.size();
+    came.push_back(std::move(found));
+    if (bytes >= most_read || std::chrono::steady_clock::now() - begun >= with_.longest_sweep) break;
+  }
+  return came;
+}
+
 /// Asks about all that have gathered. Color: the sweep's, before and after.
 tartan::task<> library::check_due(page_cache::time now) {
+  const tartan::result<tartan::semaphore::permit> may = sweeps_->try_acquire();
+  if (!may) co_return;
   sweep_.running = true;
-  const std::vector<due_page> all = std::exchange(sweep_.due, {});
+  std::vector<due_page> all = std::exchange(sweep_.due, {});
   std::vector<document> came;
   try {
-    came = co_await tartan::blocking([&] {
-      std::vector<document> found;
-      for (const due_page& each : all) found.push_back(root_.load(each.key, with_.largest_page, each.known.get()));
-      return found;
-    });
+    came = co_await tartan::blocking([&] { return load_again(all); });
   } catch (const std::exception&) {  // no memory, no thread for the disk, or the end
   }
   for (std::size_t n = 0; n < came.size(); ++n) {
     const due_page& each = all[n];
     co_await tartan::on(each.on->color.value());
     const page_cache::entry* const there = each.on->pages.find(each.key);
-    if (there == nullptr || there->content != each.known || there->checked >= now) continue;  // driven out, or asked for meanwhile
-    const finding old{status::ok, each.known, each.known->large.lock(), there->checked};
+    // Driven out, or asked for meanwhile: what the sweep has read may be an older state.
+    if (there == nullptr || there->content != each.known.lock() || there->checked >= now || each.on->open.contains(each.key)) continue;
+    const finding old{status::ok, there->content, nullptr, there->checked};
     try {
       static_cast<void>(keep(*each.on, each.key, std::move(came[n]), old, now));
     } catch (const std::bad_alloc&) {
@@ -182,6 +211,10 @@ tartan::task<> library::check_due(page_cache::time now) {
   }
   co_await tartan::on(sweep_.color.value());
   sweep_.running = false;
+  if (came.empty() || came.size() == all.size() || !sweep_.due.empty()) co_return;  // those that are left out are listed again by whoever wants them
+  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(came.size()));
+  sweep_.due = std::move(all);
+  sweep_.begun = now;
 }
 
 }  // namespace web

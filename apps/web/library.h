@@ -33,12 +33,15 @@ struct finding {
 /// How pages are kept.
 struct library_settings {
   std::size_t largest_page = 64 * 1024;      ///< bytes of a file that is kept in memory, and a 128th of the cache; larger ones are sent from the disk
-  std::chrono::milliseconds recheck{1'000};  ///< how long a page is given out before the disk is asked whether it has changed
+  std::chrono::milliseconds recheck{1'000};  ///< how long ago the disk was asked about a page that is given out, at most
   cache_limits cache{};
+  std::chrono::milliseconds longest_sweep{20};  ///< of a job that checks pages ahead of time
   std::size_t open_files = 512;              ///< large ones that stay open although nobody sends them: for 5 to 10 s, those that were sent last
 
-  /// Whether it is time to have the disk asked about a page that goes on to be given out meanwhile.
-  [[nodiscard]] bool is_due(page_cache::time checked, page_cache::time now) const noexcept { return now - checked >= recheck / 2; }
+  /// Whether it is time to have the disk asked about a page that goes on to be given out meanwhile: never, if there is no time for that.
+  [[nodiscard]] bool is_due(page_cache::time checked, page_cache::time now) const noexcept {
+    return now - checked >= recheck / 2 && recheck >= std::chrono::milliseconds{50};
+  }
   /// Between two questions ahead of time: so long they gather, to be asked together.
   [[nodiscard]] std::chrono::milliseconds pause() const noexcept { return recheck / 8; }
 };
@@ -51,7 +54,11 @@ struct library_settings {
 /// Lifetime: must outlive what is asked; the folder must outlive it.
 class library {
  public:
-  library(tartan::runtime& rt, const document_root& from, const library_settings& with);
+  ///
+  /// `sweeps`: a permit for each check ahead of time that is under way; who holds all of them knows that there is none. Null: its own.
+  library(tartan::runtime& rt, const document_root& from, const library_settings& with, std::shared_ptr<tartan::semaphore> sweeps = nullptr);
+
+  static constexpr std::size_t most_sweeps = 16;  ///< permits, of all libraries that share them
 
   /// What is under a key of key_of: at most `recheck` old. While somebody asks the disk about a page, others get it as it was, with the time at
   /// which it was checked; nobody gets what a load has brought that had ended before the question.
@@ -66,7 +73,7 @@ class library {
   /// again each recheck / 8.
   ///
   /// `key` must live until the end. Errors: none; a page that could not be checked becomes too old, and is then asked for.
-  /// Limits: 1024 pages on the list; what comes then is not.
+  /// Limits: 1024 pages on the list; what comes then is not. A job ends after longest_sweep, or when it has read 1 MB; the rest is for the next one.
   /// Cost: two moves between colors, or three; for one of many, a job of a blocking thread.
   [[nodiscard]] tartan::task<std::optional<finding>> check_ahead(std::string_view key, page_cache::time now);
 
@@ -88,7 +95,7 @@ class library {
     shelf(tartan::runtime& rt, const cache_limits& limits) : color{rt, "shelf"}, pages{limits} {}
     tartan::strand color;
     page_cache pages;
-    std::vector<open_file> files;  ///< the first has been here the longest
+    std::vector<open_file> files;  ///< the last one that was asked for is the last
     bool closes = false;           ///< somebody looks after them
     std::map<std::string, std::shared_ptr<question>, std::less<>> open;  ///< those without an answer, by key
     std::size_t loads = 0;
@@ -98,7 +105,7 @@ class library {
   struct due_page {
     shelf* on;
     std::string key;
-    shared_page known;
+    std::weak_ptr<const page> known;
   };
   /// Those that gather.
   struct sweep {
@@ -110,15 +117,17 @@ class library {
   };
 
   [[nodiscard]] const std::shared_ptr<shelf>& shelf_of(std::string_view key) noexcept;
-  void stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const file>& what);
+  void stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const file>& what) noexcept;
   static tartan::task<> close_unused(std::shared_ptr<shelf> on);
   [[nodiscard]] tartan::task<> check_due(page_cache::time now);
+  [[nodiscard]] std::vector<document> load_again(const std::vector<due_page>& all) const;
   [[nodiscard]] finding keep(shelf& into, std::string_view key, document came, const std::optional<finding>& old, page_cache::time asked);
   [[nodiscard]] tartan::task<finding> ask_disk(shelf& of, std::string_view key, page_cache::time now);
   [[nodiscard]] tartan::task<finding> load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old);
 
   const document_root& root_;
   const library_settings with_;
+  const std::shared_ptr<tartan::semaphore> sweeps_;
   std::vector<std::shared_ptr<shelf>> shelves_;  ///< a library may go before its files are closed
   sweep sweep_;
 };

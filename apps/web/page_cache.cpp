@@ -1,6 +1,5 @@
 #include "page_cache.h"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -21,9 +20,12 @@ page_cache::entry* page_cache::find(std::string_view path) {
 }
 
 void page_cache::put(std::string_view path, shared_page content, time checked) {
-  if (entry* const known = find(path); known != nullptr && known->content == content) {
-    known->checked = std::max(known->checked, checked);
-    return;
+  if (entry* const known = find(path); known != nullptr) {
+    if (known->checked > checked) return;
+    if (known->content == content) {
+      known->checked = checked;
+      return;
+    }
   }
   drop(path);
   order added;  // a list of its own until nothing can throw any more: what stands in one of both alone would be lost, and count

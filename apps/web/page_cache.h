@@ -39,8 +39,8 @@ class page_cache {
   /// Null: not here.
   [[nodiscard]] entry* find(std::string_view path);
 
-  /// Takes the place of what is there under this path; if that is the same page, its check counts, unless it is the older one. A page beyond the
-  /// limits is not kept, and drives out no other.
+  /// Takes the place of what is there under this path, unless that was checked later: what comes late may be an older state. A page beyond the limits
+  /// is not kept, and drives out no other.
   ///
   /// Errors: std::bad_alloc; then there is nothing under this path.
   void put(std::string_view path, shared_page content, time checked);

@@ -55,8 +55,10 @@ TEST(page_cache, counts_the_last_check_of_the_same_page) {
     EXPECT_EQ(cache.find("/a")->checked, page_cache::time{4s});
     EXPECT_EQ(cache.find("/a")->asked, page_cache::time{3s});
   }
-  cache.put("/a", page_of(10, 2), page_cache::time{1s});
-  EXPECT_EQ(cache.find("/a")->checked, page_cache::time{1s});
+  cache.put("/a", page_of(10, 2), page_cache::time{3s});
+  EXPECT_EQ(cache.find("/a")->content, same) << "an older state";
+  cache.put("/a", page_of(10, 2), page_cache::time{4s});
+  EXPECT_EQ(cache.find("/a")->content->version.number, 2u);
 }
 
 TEST(page_cache, has_nothing_of_what_was_dropped) {

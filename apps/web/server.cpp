@@ -92,7 +92,7 @@ void set_options(tartan::tcp::listener& door) {
 
 server::server(tartan::runtime& rt, const settings& with)
     : log_{log_of(rt, with)},
-      site_{std::make_shared<site>(rt, with, log_.get())}, certificates_{certificates_of(with)}, connections_{rt} {
+      site_{std::make_shared<site>(rt, with, log_.get(), sweeps_)}, certificates_{certificates_of(with)}, connections_{rt} {
   open_doors();
 }
 
@@ -212,7 +212,7 @@ server::renewal server::prepare(settings with) const {
   }
   if (with.access_log != now.access_log) made.log = log_of(site_->runtime, with);  // only to see that it can be, if there is one
   access_log* const log = log_ != nullptr ? log_.get() : made.log.get();
-  made.next = std::make_shared<site>(site_->runtime, with, with.access_log.empty() ? nullptr : log);
+  made.next = std::make_shared<site>(site_->runtime, with, with.access_log.empty() ? nullptr : log, sweeps_);
   return made;
 }
 
@@ -254,6 +254,15 @@ tartan::task<> server::end_connections() {
   static_cast<void>(co_await tartan::with_timeout(site_->settings.times.drain, connections_.join()));
 }
 
+/// No page is checked ahead of time any more: nobody waits for that, but the disk may hold it up.
+tartan::task<> server::end_sweeps() {
+  while (no_sweeps_.size() < library::most_sweeps) {
+    tartan::result<tartan::semaphore::permit> one = co_await sweeps_->acquire();
+    if (!one) co_return;
+    no_sweeps_.push_back(std::move(*one));
+  }
+}
+
 /// When a reload has ended: the disk may be holding it up.
 tartan::task<> server::write_log() {
   const tartan::result<tartan::semaphore::permit> turn = co_await reloads_.acquire();
@@ -268,8 +277,9 @@ tartan::task<bool> server::drain() {
   }
   // A read or write that the disk does not end cannot be called off: nobody waits for the one who waits for it.
   const bool all_ended = co_await ends_within(end_connections(), site_->settings.times.drain + for_the_disk);
+  const bool no_sweeps = co_await ends_within(end_sweeps(), for_the_disk);
   const bool is_written = co_await ends_within(write_log(), for_the_disk);
-  co_return all_ended && is_written;
+  co_return all_ended && no_sweeps && is_written;
 }
 
 }  // namespace web

@@ -63,6 +63,7 @@ class server {
   struct renewal;
   void open_doors();
   tartan::task<> end_connections();
+  tartan::task<> end_sweeps();
   tartan::task<> write_log();
   tartan::task<> accept_from(door& at);
   void admit(tartan::tcp::stream peer, bool is_secure);
@@ -72,6 +73,8 @@ class server {
   void take(renewal& made);
   void limit_connections();
 
+  const std::shared_ptr<tartan::semaphore> sweeps_ = std::make_shared<tartan::semaphore>(library::most_sweeps);  ///< of all its sites' libraries
+  std::vector<tartan::semaphore::permit> no_sweeps_;  ///< all of them, when it ends
   std::unique_ptr<access_log> log_;  ///< null: none was ever wanted
   std::shared_ptr<site> site_;       ///< for connections that come; each has its own
   std::vector<door> doors_;

@@ -1,29 +1,11 @@
-/// The server in a simulated network: real files, a clock that jumps, and clients that are coroutines. The clock knows nothing of the
-/// disk: a client that wants time to pass reads the beginning of its answer first.
-#include "server.h"
-
-#include <gtest/gtest.h>
-#include <tartan/core/runtime.h>
-#include <tartan/core/spawn.h>
-#include <tartan/io/simulation.h>
-#include <tartan/io/tcp.h>
-#include <tartan/time/sleep.h>
-#include <tartan/time/with_timeout.h>
+/// The server as a whole: beginnings, ends, limits, reloads; what it does when a call fails.
+#include "server_fixture.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstddef>
-#include <fstream>
+#include <cstdlib>
 #include <functional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
 
-#include "tests/seed.h"
-#include "tests/temporary_folder.h"
 #include "tests/web/failing_disk.h"
 #include "tests/web/failing_memory.h"
 
@@ -31,115 +13,25 @@ namespace web {
 namespace {
 
 using namespace std::chrono_literals;
+using test::a_server;
+using test::get;
+using test::head_from;
+using test::hear;
+using test::heard;
+using test::pass;
+using test::rest_of;
+using test::send;
 
-std::string get(std::string_view path, std::string_view fields = "") {
-  return std::string{"GET "}.append(path).append(" HTTP/1.1\r\nHost: a\r\n").append(fields).append("\r\n");
-}
-
-/// What came until the connection ended, and how it ended.
-struct heard {
-  std::string text;
-  std::error_code end;
-};
-
-tartan::task<heard> rest_of(tartan::tcp::stream& from) {
-  heard all;
-  std::array<std::byte, 5000> room;
-  for (;;) {
-    const auto got = co_await from.read_some(room);
-    if (!got) {
-      all.end = got.error();
-      co_return all;
-    }
-    all.text.append(reinterpret_cast<const char*>(room.data()), *got);
-  }
-}
-
-class a_server : public testing::TestWithParam<unsigned> {
- protected:
-  static constexpr std::size_t large = 300'000;  // bytes; more than a page has, and more than the network buffers
-
-  a_server() {
-    write("page", "a page");
-    write("large", std::string(large, 'x'));
-    with_.hosts.resize(1);
-    with_.hosts[0].root = folder_.path();
-    with_.listen = {"127.0.0.1:0"};
-  }
-
-  void write(const char* name, const std::string& content) const { std::ofstream{folder_ / name} << content; }
-
-  /// The client runs in a color of its own: client(a connection, the server). When it has ended, the server is drained.
-  template <class F>
-  void play(F client) {
-    network_.seed = seed_;
-    tartan::simulation world{network_};
-    tartan::options settings;
-    settings.poller = world.poller();
-    play(settings, client);
-    EXPECT_EQ(world.descriptors(), 0u);
-  }
-
-  /// The same on the kernel's sockets.
-  template <class F>
-  void play_on_the_kernel(F client) {
-    play({}, client);
-  }
-
-  /// Within an event of the client; only once.
-  void drain(server& s) {
-    if (!std::exchange(drained_, true)) tartan::spawn(s.drain());
-  }
-
-  tartan::test::temporary_folder folder_;
-  settings with_;
-  tartan::simulation_options network_;
-
- private:
-  template <class F>
-  void play(tartan::options settings, F& client) {
-    settings.workers = GetParam();
-    settings.stall_after = {};
-    drained_ = false;
-    tartan::runtime rt{settings};
-    server under_test{rt, with_};
-    rt.spawn(under_test.run());
-    rt.spawn_in(tartan::color{7}, [&, at = under_test.places().front().at]() -> tartan::task<> {
-        auto connected = co_await tartan::tcp::connect(at);
-        co_await client(*connected, under_test);
-        drain(under_test);
-        co_await rest_of(*connected);
-      }).detach();
-    rt.run_until_idle();
-  }
-
-  bool drained_ = false;
-  const std::uint64_t seed_ = tartan::test::seed();
-};
 INSTANTIATE_TEST_SUITE_P(on, a_server, testing::Values(1u, 2u, 4u));
-
-tartan::task<> send(tartan::tcp::stream& to, std::string text) { EXPECT_TRUE(co_await to.write(text)); }
-
-tartan::task<> pass(std::chrono::nanoseconds time) { EXPECT_TRUE(co_await tartan::sleep(time)); }
-
-/// Adds to `came` what comes up to this text, and perhaps more.
-tartan::task<> hear(tartan::tcp::stream& from, std::string& came, std::string_view text) {
-  EXPECT_TRUE(co_await from.read_until(came, text, 1 << 20)) << came.substr(0, 1000);
-}
-
-/// The first bytes of a response: it is being sent.
-tartan::task<std::string> head_from(tartan::tcp::stream& from) {
-  std::string head;
-  co_await hear(from, head, "\r\n\r\n");
-  co_return head;
-}
 
 TEST_P(a_server, that_closes_loses_nothing_to_bytes_that_come_late) {
   for (const std::size_t largest : {large - 1, large}) {  // from the disk, and from memory
     with_.pages.largest_page = largest;
     play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
-      co_await send(c, get("/large", "Connection: close\r\n"));
+      co_await send(c, "HEAD /large HTTP/1.1\r\nHost: a\r\n\r\n");  // then it is in memory, if it may be
       std::string came = co_await head_from(c);
+      co_await send(c, get("/large", "Connection: close\r\n"));
+      came = co_await head_from(c);
       co_await send(c, "\r\n");
       co_await pass(1s);  // it is there
       const heard all = co_await rest_of(c);
@@ -451,134 +343,6 @@ TEST_P(a_server, has_as_many_connections_as_it_is_told) {
     third->close();
     co_await send(*fourth, get("/page"));
     co_await ask(*fourth);
-  });
-}
-
-/// With more workers, a connection may go to one that has no buffer yet.
-class a_server_of_one_worker : public a_server {};
-INSTANTIATE_TEST_SUITE_P(on, a_server_of_one_worker, testing::Values(1u));
-
-TEST_P(a_server_of_one_worker, has_a_page_that_is_asked_for_checked_before_it_is_old) {
-  play([this](tartan::tcp::stream& c, server&) -> tartan::task<> {
-    for (int n = 0; n < 5; ++n) {
-      co_await pass(n == 0 ? 0ms : n == 1 ? 500ms : 130ms);
-      std::string came;
-      co_await send(c, get("/page"));
-      co_await hear(c, came, " page");
-      EXPECT_EQ(came.ends_with("a new page"), n == 4) << came;
-      write("page", "a new page");
-    }
-  });
-}
-
-/// Whether the peer may send a line end behind the last answer: the server waits for it.
-tartan::task<bool> may_go_on(tartan::tcp::stream& c, std::string_view status = "HTTP/1.1 200 ") {
-  const heard all = co_await rest_of(c);
-  EXPECT_TRUE(all.text.starts_with(status)) << all.text;
-  EXPECT_EQ(all.end, tartan::errc::end_of_stream);
-  co_await pass(10ms);
-  const auto sent = co_await c.write("\r\n");
-  co_return sent.has_value();
-}
-
-/// The same behind the answer to this, when the page is in memory.
-tartan::task<bool> may_go_on_after(tartan::tcp::stream& c, std::string request, std::string_view status = "HTTP/1.1 200 ") {
-  std::string came;
-  co_await send(c, get("/page"));
-  co_await hear(c, came, "a page");
-  co_await send(c, std::move(request));
-  co_return co_await may_go_on(c, status);
-}
-
-TEST_P(a_server_of_one_worker, closes_at_once_if_the_peer_has_said_that_nothing_comes) {
-  for (const std::string& request : {get("/page", "Connection: close\r\n"), std::string{"GET /page HTTP/1.0\r\n\r\n"}}) {
-    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
-      const bool may = co_await may_go_on_after(c, request);
-      EXPECT_FALSE(may) << "the server waits for this peer";
-    });
-  }
-}
-
-TEST_P(a_server_of_one_worker, waits_for_the_peer_after_another_method) {
-  for (const char* const more : {"Content-Length: 1\r\n\r\nx", "\r\n"}) {
-    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
-      const bool may = co_await may_go_on_after(c, std::string{"POST /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"} + more, "HTTP/1.1 405 ");
-      EXPECT_TRUE(may) << "a line end behind the body was answered with a reset";
-    });
-  }
-}
-
-TEST_P(a_server_of_one_worker, waits_for_the_peer_if_more_has_come) {
-  network_.partial_percent = 0;
-  const std::size_t whole = 4096;  // what is read at once
-  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
-    const std::size_t others = get("/page", "Connection: close\r\nX: \r\n").size();
-    const bool full = co_await may_go_on_after(c, get("/page", "Connection: close\r\nX: " + std::string(whole - others, 'x') + "\r\n"));
-    EXPECT_TRUE(full) << "what may not have been read was answered with a reset";
-  });
-  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
-    const bool more = co_await may_go_on_after(c, get("/page", "Connection: close\r\n") + "\r\n");
-    EXPECT_TRUE(more);
-  });
-  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
-    const bool body = co_await may_go_on_after(c, get("/page", "Connection: close\r\nContent-Length: 2\r\n"));
-    EXPECT_TRUE(body) << "a body that was announced was answered with a reset";
-  });
-}
-
-TEST_P(a_server_of_one_worker, waits_for_the_peer_if_it_has_been_sent_much) {
-  write("page", std::string(9'000, 'x') + "a page");
-  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
-    const bool may = co_await may_go_on_after(c, "HEAD /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-    EXPECT_TRUE(may) << "what the client had not read was left to the kernel";
-  });
-}
-
-TEST_P(a_server_of_one_worker, waits_for_the_peer_if_the_disk_had_to_be_asked) {
-  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
-    co_await send(c, get("/page", "Connection: close\r\n"));
-    const bool may = co_await may_go_on(c);
-    EXPECT_TRUE(may);
-  });
-}
-
-TEST_P(a_server_of_one_worker, that_ends_waits_for_the_peer) {
-  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
-    std::string came;
-    co_await send(c, get("/page"));
-    co_await hear(c, came, "a page");
-    co_await send(c, "GET /page HTTP/1.1\r\n");
-    co_await pass(10ms);
-    drain(s);
-    co_await pass(10ms);
-    co_await send(c, "Host: a\r\nConnection: close\r\n\r\n");
-    const bool may = co_await may_go_on(c);
-    EXPECT_TRUE(may);
-  });
-}
-
-TEST_P(a_server_of_one_worker, has_one_buffer_for_all_connections_that_wait_for_their_peers) {
-  constexpr std::size_t bytes = 40'000;
-  write("middle", std::string(bytes, 'x'));
-  with_.pages.recheck = 1h;
-  play_on_the_kernel([](tartan::tcp::stream& c, server&) -> tartan::task<> {  // a simulated network allocates, too
-    auto other = co_await tartan::tcp::connect(*c.peer_address());
-    std::array<std::byte, 1000> room;
-    const auto ask = [&room](tartan::tcp::stream& peer) -> tartan::task<> {
-      co_await send(peer, get("/middle"));
-      std::string head = co_await head_from(peer);
-      for (std::size_t left = bytes - (head.size() - head.find("\r\n\r\n") - 4); left != 0;) {
-        left -= (co_await peer.read_some(std::span{room}.first(std::min(room.size(), left)))).value_or(left);
-      }
-    };
-    co_await ask(c);  // reads it from the disk
-    co_await ask(c);
-    const test::failing_memory counts{{.least = bytes / 2}, test::failing_memory::never};
-    for (int n = 0; n < 10; ++n) {
-      co_await ask(c);
-      co_await ask(*other);
-    }
-    EXPECT_EQ(counts.count(), 0u);
   });
 }
 

@@ -22,11 +22,11 @@ library_settings share_of(library_settings all, std::size_t hosts) noexcept {
 
 }  // namespace
 
-site::site(tartan::runtime& rt, const web::settings& with, access_log* to)
+site::site(tartan::runtime& rt, const web::settings& with, access_log* to, const std::shared_ptr<tartan::semaphore>& sweeps)
     : runtime{rt}, settings{with}, log{to}, stores{rt, share_of(with.pages.cache, rt.workers() * with.hosts.size()), with.hosts.size()} {
   for (const host_settings& each : with.hosts) {
     try {
-      hosts_.push_back(std::make_unique<host>(rt, each, share_of(with.pages, with.hosts.size()), hosts_.size()));
+      hosts_.push_back(std::make_unique<host>(rt, each, share_of(with.pages, with.hosts.size()), hosts_.size(), sweeps));
     } catch (const std::system_error& wrong) {
       throw std::runtime_error{each.root_at + wrong.what()};
     }

@@ -30,14 +30,14 @@ struct worker_store {
 
 /// Settings and folders never change, the libraries' shelves and the log have colors, the rest is per worker: nothing needs a lock.
 ///
-/// A reload makes a new one, with caches of its own. The old one goes with the last connection that needs it, in whichever color that is: made and
-/// destroyed where nobody else has it, it may be either on any thread.
+/// A reload makes a new one, with caches of its own. The old one goes with the last connection, or check of a page, that needs it, in whichever color
+/// that is: made and destroyed where nobody else has it, it may be either on any thread.
 class site {
  public:
-  /// `log`: null if none is wanted; must outlive it. Blocks as long as the disk takes.
+  /// `log`: null if none is wanted; must outlive it. `sweeps`: the libraries'; all sites of a server have the same. Blocks as long as the disk takes.
   ///
   /// Errors: std::runtime_error, as document_root's, with the place in the file.
-  site(tartan::runtime& rt, const web::settings& with, access_log* log);
+  site(tartan::runtime& rt, const web::settings& with, access_log* log, const std::shared_ptr<tartan::semaphore>& sweeps);
 
   /// `name`: as a Host header has it, with or without a port; of one that no host has, the first.
   ///

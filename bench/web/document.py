@@ -128,7 +128,9 @@ def write(record, name, page):
     drawn = pictures.write(found, foot_of(record), page.parent / "plots")
     parts = ["Not all was run at once. Each workload is of one run, named here; figures of different runs are not to be compared."] * ("parts" in record)
     parts += [f"{text} All runs are in `bench/results/{of or name}`." for of, text in headings(record)]
-    parts += ["### What was to be reached", GOALS, web_goals.summary(reached, found), table.markdown(web_goals.overview(found), words=(0,)), table.markdown(reached, words=(0, 1, 3, 5))] if len(reached) > 1 else []
+    if len(reached) > 1:
+        parts += ["### What was to be reached", GOALS, web_goals.summary(reached, found), table.markdown(web_goals.overview(found)),
+                  table.markdown(reached, words=(0, 1, 3, 5))]
     parts += ["### The papers' figures, of today", *(f"![{title}]({path.relative_to(page.parent).as_posix()})" for title, path in drawn)] if drawn else []
     parts += [tables(found, table.markdown), "### Beside the runs", "\n".join(f"- {line}" for line in remarks(record))]
     passage.replace(page, *MARKS, "\n\n".join(parts))

@@ -111,7 +111,7 @@ def a_full_disk_costs_lines_and_no_answers():
 
 
 def is_waiting(pid):
-    """Whether a process sleeps: one that opens a pipe, until somebody writes."""
+    """Whether a process sleeps, as one does that opens a pipe to read, until somebody opens it to write."""
     return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S"
 
 
@@ -126,10 +126,10 @@ def a_reader_of_a_pipe_may_be_there_before():
                     wait_until(lambda pid=reader.pid: is_waiting(pid), "cat to wait for who writes")
                     with server("--access-log", str(path), "--drain-timeout", "0") as s, s.connect() as c:
                         expect(c.get("/page.html")[0] == 200)
+                    lines = reader.stdout.read().splitlines()
                 except BaseException:
                     reader.kill()  # else it would wait on, and be waited for
                     raise
-                lines = reader.stdout.read().splitlines()
             expect(len(lines) == 1 and LINE.fullmatch(lines[0]), lines)
 
 

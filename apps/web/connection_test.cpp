@@ -1,0 +1,174 @@
+/// What a connection does, where that depends on which worker it is on: one is enough to tell.
+#include "server_fixture.h"
+
+#include <algorithm>
+
+#include "tests/web/failing_disk.h"
+#include "tests/web/failing_memory.h"
+
+namespace web {
+namespace {
+
+using namespace std::chrono_literals;
+using test::a_server;
+using test::get;
+using test::head_from;
+using test::hear;
+using test::heard;
+using test::pass;
+using test::rest_of;
+using test::send;
+
+/// With more workers, a connection may go to one that has no buffer yet, or has not the page.
+class a_server_of_one_worker : public a_server {};
+INSTANTIATE_TEST_SUITE_P(on, a_server_of_one_worker, testing::Values(1u));
+
+TEST_P(a_server_of_one_worker, has_a_page_that_is_asked_for_checked_before_it_is_old) {
+  const test::files_changed long_ago{-60s};
+  play([this](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    for (int n = 0; n < 5; ++n) {
+      co_await pass(n == 0 ? 0ms : n == 1 ? 500ms : 130ms);
+      std::string came;
+      co_await send(c, get("/page"));
+      co_await hear(c, came, " page");
+      EXPECT_EQ(came.ends_with("a new page"), n == 4) << came;
+      write("page", "a new page");
+    }
+  });
+}
+
+/// Whether the peer may send a line end behind the last answer: the server waits for it.
+tartan::task<bool> may_go_on(tartan::tcp::stream& c, std::string_view status = "HTTP/1.1 200 ") {
+  const heard all = co_await rest_of(c);
+  EXPECT_TRUE(all.text.starts_with(status)) << all.text;
+  EXPECT_EQ(all.end, tartan::errc::end_of_stream);
+  co_await pass(10ms);
+  const auto sent = co_await c.write("\r\n");
+  co_return sent.has_value();
+}
+
+/// The same behind the answer to this, when the page is in memory.
+tartan::task<bool> may_go_on_after(tartan::tcp::stream& c, std::string request, std::string_view status = "HTTP/1.1 200 ") {
+  std::string came;
+  co_await send(c, get("/page"));
+  co_await hear(c, came, "a page");
+  co_await send(c, std::move(request));
+  co_return co_await may_go_on(c, status);
+}
+
+TEST_P(a_server_of_one_worker, closes_at_once_if_the_peer_has_said_that_nothing_comes) {
+  for (const std::string& request : {get("/page", "Connection: close\r\n"), std::string{"GET /page HTTP/1.0\r\n\r\n"}}) {
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      const bool may = co_await may_go_on_after(c, request);
+      EXPECT_FALSE(may) << "the server waits for this peer";
+    });
+  }
+}
+
+TEST_P(a_server_of_one_worker, waits_for_the_peer_after_another_method) {
+  for (const char* const more : {"Content-Length: 1\r\n\r\nx", "\r\n"}) {
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      const bool may = co_await may_go_on_after(c, std::string{"POST /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"} + more, "HTTP/1.1 405 ");
+      EXPECT_TRUE(may) << "a line end behind the body was answered with a reset";
+    });
+  }
+}
+
+TEST_P(a_server_of_one_worker, waits_for_the_peer_if_more_has_come) {
+  network_.partial_percent = 0;
+  const std::size_t whole = 4096;  // what is read at once
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const std::size_t others = get("/page", "Connection: close\r\nX: \r\n").size();
+    const bool full = co_await may_go_on_after(c, get("/page", "Connection: close\r\nX: " + std::string(whole - others, 'x') + "\r\n"));
+    EXPECT_TRUE(full) << "what may not have been read was answered with a reset";
+  });
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const bool more = co_await may_go_on_after(c, get("/page", "Connection: close\r\n") + "\r\n");
+    EXPECT_TRUE(more);
+  });
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const bool body = co_await may_go_on_after(c, get("/page", "Connection: close\r\nContent-Length: 2\r\n"));
+    EXPECT_TRUE(body) << "a body that was announced was answered with a reset";
+  });
+}
+
+TEST_P(a_server_of_one_worker, waits_for_the_peer_if_it_has_been_sent_much) {
+  write("page", std::string(9'000, 'x') + "a page");
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const bool may = co_await may_go_on_after(c, "HEAD /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    EXPECT_TRUE(may) << "what the client had not read was left to the kernel";
+  });
+}
+
+TEST_P(a_server_of_one_worker, waits_for_the_peer_if_the_disk_had_to_be_asked) {
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    co_await send(c, get("/page", "Connection: close\r\n"));
+    const bool may = co_await may_go_on(c);
+    EXPECT_TRUE(may);
+  });
+}
+
+TEST_P(a_server_of_one_worker, waits_for_the_peer_if_all_it_has_been_sent_is_much) {
+  write("page", std::string(3'000, 'x') + "a page");
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    for (int n = 0; n < 2; ++n) {
+      std::string came;
+      co_await send(c, get("/page"));
+      co_await hear(c, came, "a page");
+    }
+    const bool may = co_await may_go_on_after(c, get("/page", "Connection: close\r\n"));
+    EXPECT_TRUE(may) << "what the client had not read of the answers before was left to the kernel";
+  });
+}
+
+TEST_P(a_server_of_one_worker, waits_for_the_peer_if_the_disk_had_to_be_asked_for_the_request_before) {
+  network_.partial_percent = 0;  // it reads both at once
+  write("other", "another");
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const bool may = co_await may_go_on_after(c, get("/other") + get("/page", "Connection: close\r\n"));
+    EXPECT_TRUE(may);
+  });
+}
+
+TEST_P(a_server_of_one_worker, that_ends_waits_for_the_peer) {
+  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+    std::string came;
+    co_await send(c, get("/page"));
+    co_await hear(c, came, "a page");
+    co_await send(c, "GET /page HTTP/1.1\r\n");
+    co_await pass(10ms);
+    drain(s);
+    co_await pass(10ms);
+    co_await send(c, "Host: a\r\nConnection: close\r\n\r\n");
+    const bool may = co_await may_go_on(c);
+    EXPECT_TRUE(may);
+  });
+}
+
+TEST_P(a_server_of_one_worker, has_one_buffer_for_all_connections_that_wait_for_their_peers) {
+  constexpr std::size_t bytes = 40'000;
+  write("middle", std::string(bytes, 'x'));
+  with_.pages.recheck = 1h;
+  play_on_the_kernel([](tartan::tcp::stream& c, server&) -> tartan::task<> {  // a simulated network allocates, too
+    auto other = co_await tartan::tcp::connect(*c.peer_address());
+    std::array<std::byte, 1000> room;
+    const auto ask = [&room](tartan::tcp::stream& peer) -> tartan::task<> {
+      co_await send(peer, get("/middle"));
+      std::string head = co_await head_from(peer);
+      for (std::size_t left = bytes - (head.size() - head.find("\r\n\r\n") - 4); left != 0;) {
+        left -= (co_await peer.read_some(std::span{room}.first(std::min(room.size(), left)))).value_or(left);
+      }
+    };
+    co_await ask(c);  // reads it from the disk
+    co_await ask(c);
+    const test::failing_memory counts{{.least = bytes / 2}, test::failing_memory::never};
+    for (int n = 0; n < 10; ++n) {
+      co_await ask(c);
+      co_await ask(*other);
+    }
+    EXPECT_EQ(counts.count(), 0u);
+  });
+}
+
+}  // namespace
+}  // namespace web

@@ -84,15 +84,19 @@ void library::stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<
   if (files.size() > most) files.erase(files.begin());
 }
 
-/// One file after the other is left to those who send it, 5 to 10 s after it was last asked for. Color: the shelf's.
-tartan::task<> library::close_unused(std::shared_ptr<shelf> on) {
-  while (!on->files.empty()) {
+/// One file after the other is left to those who send it, 5 to 10 s after it was last asked for. Color: the shelf's, which may go meanwhile, with all of
+/// them.
+tartan::task<> library::close_unused(std::weak_ptr<shelf> at) {
+  for (;;) {
     const tartan::result<> passed = co_await tartan::sleep(unused_for);
+    const std::shared_ptr<shelf> on = at.lock();  // not over the sleep
+    if (on == nullptr) co_return;
     if (!passed) on->files.clear();
     std::erase_if(on->files, [](const open_file& each) { return !each.used; });
     for (open_file& each : on->files) each.used = false;
+    on->closes = !on->files.empty();
+    if (!on->closes) co_return;
   }
-  on->closes = false;
 }
 
 /// Who comes first loads; those that come before it is there get the same.

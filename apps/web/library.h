@@ -118,7 +118,7 @@ class library {
 
   [[nodiscard]] const std::shared_ptr<shelf>& shelf_of(std::string_view key) noexcept;
   void stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const file>& what) noexcept;
-  static tartan::task<> close_unused(std::shared_ptr<shelf> on);
+  static tartan::task<> close_unused(std::weak_ptr<shelf> at);
   [[nodiscard]] tartan::task<> check_due(page_cache::time now);
   [[nodiscard]] std::vector<document> load_again(const std::vector<due_page>& all) const;
   [[nodiscard]] finding keep(shelf& into, std::string_view key, document came, const std::optional<finding>& old, page_cache::time asked);
@@ -128,7 +128,7 @@ class library {
   const document_root& root_;
   const library_settings with_;
   const std::shared_ptr<tartan::semaphore> sweeps_;
-  std::vector<std::shared_ptr<shelf>> shelves_;  ///< a library may go before its files are closed
+  std::vector<std::shared_ptr<shelf>> shelves_;
   sweep sweep_;
 };
 

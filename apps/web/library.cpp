@@ -141,6 +141,9 @@ finding library::keep(shelf& into, std::string_view key, document came, const st
     came.content.large = found.large;
     found.content = std::make_shared<const page>(std::move(came.content));
   }
+  if (old && old->large != nullptr && old->large != found.large) {  // it is another file now, or none
+    std::erase_if(into.files, [&](const open_file& each) { return each.what == old->large; });
+  }
   if (found.content != nullptr) {
     into.pages.put(key, found.content, asked);
   } else if (const page_cache::entry* const there = into.pages.find(key);
@@ -215,8 +218,13 @@ tartan::task<> library::check_due(page_cache::time now) {
   }
   co_await tartan::on(sweep_.color.value());
   sweep_.running = false;
-  if (came.empty() || came.size() == all.size() || !sweep_.due.empty()) co_return;  // those that are left out are listed again by whoever wants them
+  if (came.empty() || came.size() == all.size()) co_return;
   all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(came.size()));
+  try {
+    const std::size_t more = std::min(sweep_.due.size(), most_due - all.size());
+    all.insert(all.end(), sweep_.due.begin(), sweep_.due.begin() + static_cast<std::ptrdiff_t>(more));
+  } catch (const std::bad_alloc&) {  // those that came meanwhile become old
+  }
   sweep_.due = std::move(all);
   sweep_.begun = now;
 }

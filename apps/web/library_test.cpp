@@ -247,7 +247,7 @@ TEST_P(pages, that_are_due_are_checked_together_while_they_are_given_out) {
   write("b.txt", "b");
   const document_root root{folder()};
   tartan::runtime rt = runtime();
-  library all{rt, root, {}};
+  library all{rt, root, {.longest_sweep = 1h}};
   const shared_page first = ask(rt, all, "/a.txt", 1, start_)[0].content;
   ask(rt, all, "/b.txt", 1, start_);
   const std::optional<finding> fresh = check_ahead(rt, all, "/a.txt", start_ + 499ms);

@@ -93,6 +93,7 @@ void set_options(tartan::tcp::listener& door) {
 server::server(tartan::runtime& rt, const settings& with)
     : log_{log_of(rt, with)},
       site_{std::make_shared<site>(rt, with, log_.get(), sweeps_)}, certificates_{certificates_of(with)}, connections_{rt} {
+  no_sweeps_.reserve(library::most_sweeps);
   open_doors();
 }
 
@@ -263,6 +264,13 @@ tartan::task<> server::end_sweeps() {
   }
 }
 
+tartan::task<> server::end_all() {
+  std::vector<tartan::task<>> all;
+  all.push_back(end_connections());
+  all.push_back(end_sweeps());
+  static_cast<void>(co_await tartan::when_all(std::move(all)));
+}
+
 /// When a reload has ended: the disk may be holding it up.
 tartan::task<> server::write_log() {
   const tartan::result<tartan::semaphore::permit> turn = co_await reloads_.acquire();
@@ -276,10 +284,9 @@ tartan::task<bool> server::drain() {
     tartan::post(client->color(), [client] { client->drain(); });
   }
   // A read or write that the disk does not end cannot be called off: nobody waits for the one who waits for it.
-  const bool all_ended = co_await ends_within(end_connections(), site_->settings.times.drain + for_the_disk);
-  const bool no_sweeps = co_await ends_within(end_sweeps(), for_the_disk);
+  const bool all_ended = co_await ends_within(end_all(), site_->settings.times.drain + for_the_disk);
   const bool is_written = co_await ends_within(write_log(), for_the_disk);
-  co_return all_ended && no_sweeps && is_written;
+  co_return all_ended && is_written;
 }
 
 }  // namespace web

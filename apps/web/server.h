@@ -64,6 +64,7 @@ class server {
   void open_doors();
   tartan::task<> end_connections();
   tartan::task<> end_sweeps();
+  tartan::task<> end_all();
   tartan::task<> write_log();
   tartan::task<> accept_from(door& at);
   void admit(tartan::tcp::stream peer, bool is_secure);

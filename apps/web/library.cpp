@@ -5,6 +5,9 @@
 #include <tartan/core/spawn.h>
 #include <tartan/time/sleep.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <exception>
 #include <functional>
@@ -15,12 +18,18 @@ namespace web {
 
 namespace {
 
-/// As it is on the shelf; nothing if it is not there, or is large and nobody has it open any more.
+/// Of a file on a network, as the system last heard of it: a worker must not wait for more. If that cannot be had, it is taken to be.
+bool is_as_long_as(const file& open, std::uint64_t size) noexcept {
+  struct statx now{};
+  return ::statx(open.descriptor(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_SIZE, &now) != 0 || now.stx_size == size;
+}
+
+/// As it is on the shelf; nothing if it is not there, or is large and nobody has it open any more, or has become longer or shorter since.
 std::optional<finding> kept(page_cache& pages, std::string_view key) {
   const page_cache::entry* const known = pages.find(key);
   if (known == nullptr) return std::nullopt;
   finding found{status::ok, known->content, known->content->large.lock(), known->checked};
-  if (known->content->is_large() && found.large == nullptr) return std::nullopt;
+  if (known->content->is_large() && (found.large == nullptr || !is_as_long_as(*found.large, known->content->size))) return std::nullopt;
   return found;
 }
 

@@ -216,6 +216,22 @@ TEST_P(pages, that_are_too_large_stay_open_while_they_are_asked_for) {
   EXPECT_EQ(descriptors(), before);
 }
 
+TEST_P(pages, that_are_too_large_are_never_given_out_with_another_length) {
+  write("large", std::string(2000, 'x'));
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {.largest_page = 999}};
+  const finding first = ask(rt, all, "/large", 1, start_)[0];
+  for (const std::size_t size : {1500u, 3000u}) {
+    write("large", std::string(size, 'x'));  // in place: it is the same open file
+    for (const finding& each : ask(rt, all, "/large", 5, start_)) {
+      EXPECT_EQ(each.content->size, size);
+      EXPECT_NE(each.large, nullptr);
+    }
+  }
+  EXPECT_LE(all.loads(), 3u);
+}
+
 TEST_P(pages, that_are_too_large_are_open_in_a_bounded_number) {
   const auto shelf_of = [](const std::string& path) { return std::hash<std::string_view>{}(path) % 64; };
   std::vector<std::string> paths{path_of(0)};

@@ -259,9 +259,17 @@ def without_descriptors_others_wait_and_nobody_spins():
 # --- files that change while they are sent ----------------------------------------------------------------------------
 
 
+def length_of(c, path):
+    """What a HEAD says."""
+    c.send(get(path, method="HEAD"))
+    return c.response(with_body=False)[1].get("content-length")
+
+
 def begin_download(connect):
     path = harness.ROOT / "changing.bin"
     harness.replace(path, HUGE)
+    with connect() as c:  # a file that takes another's place is served within a second
+        wait_until(lambda: length_of(c, "/changing.bin") == str(len(HUGE)), "the file")
     c = connect(receive_buffer=4096)
     c.send(get("/changing.bin"))
     while len(c.got) < 1 << 16:

@@ -150,7 +150,7 @@ finding library::keep(shelf& into, std::string_view key, document came, const st
     came.content.large = found.large;
     found.content = std::make_shared<const page>(std::move(came.content));
   }
-  if (old && old->large != nullptr && old->large != found.large) {  // it is another file now, or none
+  if (came.code != status::unavailable && old && old->large != nullptr && old->large != found.large) {  // it is another file now, or none
     std::erase_if(into.files, [&](const open_file& each) { return each.what == old->large; });
   }
   if (found.content != nullptr) {

@@ -155,8 +155,7 @@ finding library::keep(shelf& into, std::string_view key, document came, const st
   }
   if (found.content != nullptr) {
     into.pages.put(key, found.content, asked);
-  } else if (const page_cache::entry* const there = into.pages.find(key);
-             came.code != status::unavailable && there != nullptr && there->checked <= asked) {
+  } else if (came.code != status::unavailable) {
     into.pages.drop(key);
   }
   return found;

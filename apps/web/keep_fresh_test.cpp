@@ -1,0 +1,98 @@
+#include "keep_fresh.h"
+
+#include <gtest/gtest.h>
+#include <tartan/core/runtime.h>
+#include <tartan/core/semaphore.h>
+#include <tartan/core/spawn.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "tests/temporary_folder.h"
+#include "tests/virtual_time.h"
+#include "tests/web/failing_disk.h"
+
+namespace web {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// One page of a site with one worker, which has it in its cache.
+class a_known_page : public testing::Test {
+ protected:
+  static constexpr page_cache::time start{1h};
+
+  a_known_page() {
+    std::ofstream{folder_ / "page"} << "a page";
+    settings with;
+    with.hosts.resize(1);
+    with.hosts[0].root = folder_.path();
+    site_ = std::make_shared<site>(rt_, with, nullptr, std::make_shared<tartan::semaphore>(library::most_sweeps));
+    rt_.spawn([this]() -> tartan::task<> {
+      const finding found = co_await the_host().pages.ask("/page", start);
+      cache().put("/page", found.content, found.checked);
+    });
+    rt_.run_until_idle();
+  }
+
+  [[nodiscard]] host& the_host() { return site_->host_of(""); }
+  [[nodiscard]] page_cache& cache() { return site_->stores.local().pages[0]; }
+
+  template <class F>
+  void on_the_worker(F what) {
+    rt_.post(what);
+    rt_.run_until_idle();
+  }
+
+  /// How many events it takes to ask so often, but for the one that asks.
+  std::uint64_t events_of(int times, page_cache::time now) {
+    const std::uint64_t before = rt_.counters().events;
+    on_the_worker([&] {
+      for (int n = 0; n < times; ++n) keep_fresh(site_, the_host(), *cache().find("/page"), now);
+    });
+    return rt_.counters().events - before - 1;
+  }
+
+  tartan::test::temporary_folder folder_;
+  const test::files_changed long_ago_{-60s};
+  tartan::test::virtual_poller clock_;
+  tartan::runtime rt_{[this] {
+    tartan::options with;
+    with.workers = 1;
+    with.poller = &clock_;
+    return with;
+  }()};
+  std::shared_ptr<site> site_;
+};
+
+TEST_F(a_known_page, is_asked_for_once_in_an_eighth_of_its_time_however_many_are_served) {
+  EXPECT_GT(events_of(1, start + 500ms), 0u);
+  EXPECT_EQ(events_of(100, start + 500ms), 0u);
+  EXPECT_EQ(events_of(100, start + 624ms), 0u);
+  EXPECT_EQ(the_host().pages.loads(), 1u) << "the list is not old enough";
+  EXPECT_GT(events_of(100, start + 625ms), 0u);
+  EXPECT_EQ(the_host().pages.loads(), 2u);
+}
+
+TEST_F(a_known_page, is_not_asked_for_if_it_has_no_tag_for_it_is_made_anew_each_time) {
+  on_the_worker([this] {
+    page changed = *cache().find("/page")->content;
+    changed.tag.clear();
+    cache().put("/page", std::make_shared<const page>(changed), start);
+  });
+  EXPECT_EQ(events_of(1, start + 500ms), 0u);
+}
+
+TEST_F(a_known_page, that_was_checked_is_served_for_as_long_again) {
+  EXPECT_GT(events_of(1, start + 500ms), 0u);
+  EXPECT_GT(events_of(1, start + 625ms), 0u);
+  EXPECT_GT(events_of(1, start + 750ms), 0u);  // what the library has by now
+  on_the_worker([this] { EXPECT_EQ(cache().find("/page")->checked, start + 625ms); });
+}
+
+}  // namespace
+}  // namespace web

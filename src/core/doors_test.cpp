@@ -167,6 +167,7 @@ class policy_with_a_point final : public detail::scheduler {
   detail::work_seen watch_others(const detail::worker& w) noexcept override { return real_->watch_others(w); }
   std::uint64_t first_watch_ns() const noexcept override { return real_->first_watch_ns(); }
   void cover(detail::worker& w) noexcept override { real_->cover(w); }
+  bool may_stand_by() const noexcept override { return real_->may_stand_by(); }
   bool polls_at_rest(const detail::worker& w) const noexcept override { return real_->polls_at_rest(w); }
   bool any_left() noexcept override { return real_->any_left(); }
   std::size_t waiting(unsigned worker) const noexcept override { return real_->waiting(worker); }

@@ -72,13 +72,26 @@ void futex_poller::attach(unsigned workers) {
 }
 
 void futex_poller::take_source(readiness_source& source) noexcept {
+  if (workers_ == 2 && kind_ == seat_kind::futex && source_.load(std::memory_order_relaxed) == nullptr) {
+    standby_.emplace();
+    if (!standby_->is_open()) standby_.reset();  // no descriptor is left for it: all wait for readiness
+  }
   source_.store(&source, std::memory_order_release);  // pairs with source()
 }
 
 void futex_poller::approach(unsigned worker, bool beside) noexcept {
   // relaxed: known-seat: ordered by the token
   seats_[worker].in.store(beside ? nullptr : source(), std::memory_order_relaxed);
+  seats_[worker].stands_by.store(false, std::memory_order_relaxed);
 }
+
+void futex_poller::stand_by(unsigned worker) noexcept {
+  // relaxed: known-seat: ordered by the token
+  seats_[worker].in.store(nullptr, std::memory_order_relaxed);
+  seats_[worker].stands_by.store(true, std::memory_order_relaxed);
+}
+
+void futex_poller::set_alarm(std::uint64_t at_ns) noexcept { standby_->set(at_ns); }
 
 bool futex_poller::is_seated(unsigned worker) const noexcept { return seats_[worker].in.load(std::memory_order_relaxed) == source(); }
 
@@ -88,6 +101,7 @@ std::uint64_t futex_poller::now_ns() noexcept {
 
 slept futex_poller::sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept {
   readiness_source* const in = seats_[worker].in.load(std::memory_order_relaxed);
+  if (seats_[worker].stands_by.load(std::memory_order_relaxed)) return sleep_at_standby(token, limit);
   if (in == nullptr) return kind_ == seat_kind::pipe ? sleep_by_pipe(worker, token, limit) : sleep_by_futex(token, limit);
   const std::uint64_t end_ns = end_of(limit);
   while (token.load(std::memory_order_acquire) == token_asleep) {  // pairs with the waker's claim
@@ -101,6 +115,16 @@ slept futex_poller::sleep(unsigned worker, wake_token& token, sleep_limit limit)
       case readiness_source::ended_by::time:
         break;
     }
+  }
+  return slept::alone;
+}
+
+slept futex_poller::sleep_at_standby(wake_token& token, sleep_limit limit) noexcept {
+  const std::uint64_t end_ns = end_of(limit);
+  while (token.load(std::memory_order_acquire) == token_asleep) {  // pairs with the waker's claim
+    const std::uint64_t leg_ns = leg_until(end_ns);
+    if (leg_ns == 0) break;
+    if (standby_->wait(leg_ns)) return slept::alarm;
   }
   return slept::alone;
 }
@@ -142,6 +166,7 @@ slept futex_poller::sleep_by_pipe(unsigned worker, wake_token& token, sleep_limi
 void futex_poller::wake(unsigned worker, wake_token& token) noexcept {
   // relaxed: known-seat: the caller's claim has acquired it
   if (readiness_source* const in = seats_[worker].in.load(std::memory_order_relaxed)) return in->call();
+  if (seats_[worker].stands_by.load(std::memory_order_relaxed)) return standby_->call();
   const int errno_before = errno;  // a signal handler's caller may be about to read it
   if (kind_ == seat_kind::pipe) {
     const char byte = 0;

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "core/poller.h"
+#include "core/standby.h"
 
 namespace tartan::detail {
 
@@ -15,7 +17,7 @@ namespace tartan::detail {
   return left_ns <= shortest_ns || left_ns == never_ns ? left_ns : left_ns - left_ns / 128;
 }
 
-/// CLOCK_MONOTONIC and FUTEX_WAIT on the worker's own token; once there are descriptors, a wait for their readiness instead.
+/// CLOCK_MONOTONIC and FUTEX_WAIT on the worker's own token; once there are descriptors, a wait for their readiness instead, or for an alarm.
 ///
 /// A worker chooses its seat before it says that it sleeps, so that whoever claims it knows where to wake it (known-seat), and
 /// looks after that whether it would still choose the same.
@@ -33,6 +35,10 @@ class futex_poller final : public poller {
   void attach(unsigned workers) override;
   [[nodiscard]] std::uint64_t now_ns() noexcept override;
   void approach(unsigned worker, bool beside) noexcept override;
+  /// Of two workers, once there are descriptors.
+  [[nodiscard]] bool has_standby() const noexcept override { return source() != nullptr && standby_.has_value(); }
+  void stand_by(unsigned worker) noexcept override;
+  void set_alarm(std::uint64_t at_ns) noexcept override;
   [[nodiscard]] bool is_seated(unsigned worker) const noexcept override;
   slept sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept override;
   void wake(unsigned worker, wake_token& token) noexcept override;
@@ -50,6 +56,7 @@ class futex_poller final : public poller {
  private:
   slept sleep_by_futex(wake_token& token, sleep_limit limit) noexcept;
   slept sleep_by_pipe(unsigned worker, wake_token& token, sleep_limit limit) noexcept;
+  slept sleep_at_standby(wake_token& token, sleep_limit limit) noexcept;
   void close_pipes() noexcept;
 
   [[nodiscard]] readiness_source* source() const noexcept { return source_.load(std::memory_order_acquire); }  // pairs with take_source
@@ -60,8 +67,10 @@ class futex_poller final : public poller {
   /// that: ordered by the token, but one who was slow may read it when the worker has come by itself and goes to sleep again.
   struct alignas(64) seat {
     real_memory::atomic<readiness_source*> in{nullptr};
+    real_memory::atomic<bool> stands_by{false};  ///< and not in `in`
     int pipe[2] = {-1, -1};  ///< constant once attached
   };
+  std::optional<standby> standby_;  ///< made before there is a source
   seat_kind kind_;
   unsigned workers_ = 0;
   std::unique_ptr<seat[]> seats_;

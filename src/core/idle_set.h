@@ -66,6 +66,8 @@ class idle_set {
   /// The same for a worker of this runtime: if it is the only one, who could go to rest is the caller.
   [[nodiscard]] idle_view view_by_worker() const noexcept { return workers_ == 1 ? view() : view_after_publish(); }
   [[nodiscard]] idle_view view() const noexcept { return {word_.load(std::memory_order_relaxed)}; }
+  /// The last value: a plain load may give an older one, whatever time has passed. Cost: a read-modify-write.
+  [[nodiscard]] idle_view latest_view() noexcept { return {word_.fetch_or(0, std::memory_order_acq_rel)}; }
   /// For who concludes from it that all sleep: before and after a look at all sources, and both must be the same.
   [[nodiscard]] idle_view view_and_fence() const noexcept {
     const idle_view seen{word_.load(std::memory_order_acquire)};

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/guard_word.h"
 #include "core/idle_set.h"
 #include "core/memory.h"
 #include "core/run_word.h"
@@ -96,12 +97,15 @@ class lifecycle {
     return w.index == 0 && goal_.load(std::memory_order_relaxed) == until::nothing_ready;
   }
 
-  /// Wakes some sleeper unless somebody searches. Cost: a system call.
-  void wake_any(worker* from) noexcept;
+  /// Wakes some sleeper unless somebody searches; gives whether it did. Cost: a system call.
+  bool wake_any(worker* from) noexcept;
   /// Wakes this one, if it sleeps; or somebody in its stead, who will look everywhere.
   void wake(unsigned index, worker* from) noexcept;
   /// Wakes this one and no other, if it sleeps: for what only it can do. Async-signal-safe.
   void summon(unsigned index, worker* from) noexcept;
+  /// Whether this worker has called the other one because its line is long, so that who comes need not watch it first; and that has come.
+  [[nodiscard]] bool wants_help(unsigned index) const noexcept { return wants_help_.load(std::memory_order_relaxed) == index; }
+  void help_has_come() noexcept { wants_help_.store(idle::nobody, std::memory_order_relaxed); }
   /// A post while nobody runs: shows at the embedding descriptor.
   void posted_outside(idle_view seen) noexcept;
 
@@ -137,6 +141,7 @@ class lifecycle {
   void pause() noexcept;
   void end_search(worker& w) noexcept;
   [[nodiscard]] bool watches_on(worker& w, std::uint64_t until_ns) noexcept;
+  [[nodiscard]] std::uint64_t watch_again_ns(const worker& w, std::uint64_t last_ns) noexcept;
   bool limit_passed() noexcept;
   [[nodiscard]] bool quiescent() noexcept;
   void finish_if_quiescent(std::uint64_t this_run) noexcept;
@@ -144,6 +149,13 @@ class lifecycle {
   [[nodiscard]] std::uint64_t sleep_until(const worker& w) noexcept;
   void sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept;
   void pass_on_call(worker& w, bool stands_in) noexcept;
+  // Standing by: lifecycle_standby.cpp
+  [[nodiscard]] bool may_stand_by(const worker& w) noexcept;
+  void stand_by(worker& w) noexcept;
+  void end_watch(worker& w) noexcept;
+  [[nodiscard]] bool is_attended(worker& w) noexcept;
+  void attend(worker& w, bool has_slept) noexcept;
+  void ask_for_help(worker& w) noexcept;
   [[nodiscard]] bool waits_for_called(worker& w) noexcept;
   bool harvest(worker& w) noexcept;
   void set_aside(worker& w) noexcept;
@@ -161,6 +173,10 @@ class lifecycle {
 
   runtime_state& rt_;
   idle idle_;
+  // Of two workers, one of which stands by; thieves look here often, and it changes seldom.
+  alignas(64) guard_word<real_memory> guard_;
+  real_memory::atomic<std::uint64_t> both_wait_until_{0};    ///< until then nobody stands by: relaxed
+  real_memory::atomic<unsigned> wants_help_{idle::nobody};  ///< who has called the other one: relaxed
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::thread> threads_;
   std::mutex paused_lock_;

@@ -48,6 +48,8 @@ std::uint64_t lifecycle::next_timer() const noexcept {
 bool lifecycle::look(worker& w) noexcept {
   // Outside first: a test's clock may move until this worker is seen to be awake.
   const bool posted = harvest(w);
+  attend(w, false);
+  ask_for_help(w);
   return look_at_timers() || posted;
 }
 
@@ -61,7 +63,9 @@ bool lifecycle::look_before_rest(worker& w) noexcept {
 /// What is ready outside; and a call to a sleeper, that this worker has taken instead.
 bool lifecycle::harvest(worker& w) noexcept {
   if (waits_for_called(w)) return false;
+  w.posts_readiness = true;
   const bool posted = rt_.clock().harvest(w.index);
+  w.posts_readiness = false;
   if (rt_.clock().took_call(w.index)) pass_on_call(w, w.searching);
   return posted;
 }
@@ -86,15 +90,22 @@ void lifecycle::rest(worker& w, bool polls) noexcept {
     return;
   }
   if (waits_for_called(w)) return std::this_thread::yield();  // called-until-come
+  if (guard_.is_on()) w.turn_pace.note(rt_.now_ns(), w.whole_turns());
+  if (wants_help(w.index)) help_has_come();
   const std::uint64_t this_run = run_.now();
   idle_.set_wake_at(w.index, never_ns);
   w.deferred_deadline = never_ns;
   w.beside = w.beside && leaving(w);
   w.polls.store(polls, std::memory_order_relaxed);  // known-seat: ordered by the token, as the seat
-  rt_.clock().approach(w.index, w.beside || !polls);
   // A watcher says so before it rests: posters would wake it while it passes the barrier, which takes 10 us in a virtual machine.
   if (rt_.policy().sources(w) == work_seen::declined) w.watch_left = watch_rests;
-  bool watch = w.watch_left != 0 && idle_.start_watch();
+  const bool may_stand = polls && may_stand_by(w);
+  bool watch = (w.watch_left != 0 || may_stand) && idle_.start_watch();
+  if (watch && may_stand) {
+    stand_by(w);
+  } else {
+    rt_.clock().approach(w.index, w.beside || !polls);
+  }
   (void)idle_.rest(w.index);
   if (idle_.view().paused()) {  // after the token was stored: pause() sees the token, or we see it paused
     const std::lock_guard hold{paused_lock_};
@@ -104,27 +115,27 @@ void lifecycle::rest(worker& w, bool polls) noexcept {
   if (!leaving(w)) {
     const work_seen seen = rt_.policy().sources(w);
     until_ns = sleep_until(w);
-    const bool misplaced = polls && !rt_.clock().is_seated(w.index);  // known-seat: asked after it has said that it sleeps
+    const bool misplaced = polls && !w.stands_by && !rt_.clock().is_seated(w.index);  // known-seat: asked after it has said that it sleeps
     if (seen == work_seen::found || misplaced || (until_ns != never_ns && until_ns <= rt_.now_ns())) {
-      if (watch) idle_.end_watch();
+      if (watch) end_watch(w);
       idle_.cancel(w.index);
-      return;
+      return attend(w, true);  // who stands by may have seen this one asleep
     }
     if (seen == work_seen::none) finish_if_quiescent(this_run);
     w.watch_left = seen == work_seen::declined ? watch_rests : w.watch_left - (w.watch_left != 0);
     // Another one's watch may have ended before this one rested: then it has looked after that, or it is taken over here.
     watch = watch || (w.watch_left != 0 && idle_.start_watch());
   } else if (w.index == 0) {
-    if (watch) idle_.end_watch();
+    if (watch) end_watch(w);
     idle_.cancel(0);
-    return;
+    return attend(w, true);
   }
   sleep(w, until_ns, watch);
 }
 
 /// Asleep, with everything looked at.
 void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
-  sleep_limit limit{until_ns, watch ? rt_.policy().first_watch_ns() : never_ns};
+  sleep_limit limit{until_ns, watch ? watch_again_ns(w, never_ns) : never_ns};
   w.sleeps.add();
   auto& token = idle_.token_of(w.index);
   slept ended = slept::alone;
@@ -132,28 +143,35 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
     if (terminate_.load(std::memory_order_acquire) || (w.index == 0 && leaving(w))) break;
     if (w.index != 0 && signals_asked_.load(std::memory_order_acquire) != w.signals_blocked.load(std::memory_order_relaxed)) break;
     ended = rt_.clock().sleep(w.index, token, limit);
-    if (ended != slept::alone) break;
+    if (ended != slept::alone && ended != slept::alarm) break;
     // acquire: pairs with the waker's claim
     if (token.load(std::memory_order_acquire) != token_asleep) break;
-    if (watch && !idle_.view().paused() && watches_on(w, until_ns)) {
-      limit.at_most_ns = std::min(2 * limit.at_most_ns, longest_watch_ns);
+    if (watch && !idle_.view().paused() && (ended != slept::alarm || is_attended(w)) && watches_on(w, until_ns)) {
+      limit.at_most_ns = watch_again_ns(w, limit.at_most_ns);
       continue;
     }
     if (!idle_.view().paused()) break;
-    // Nobody's time runs out while the runtime is paused; but then nobody may count on this worker either.
+    // Nobody's time runs out while the runtime is paused; but then nobody may count on this worker either. Who stands by keeps its place, from
+    // which the next run calls it (known-seat).
     limit = {};
     idle_.set_wake_at(w.index, never_ns);
-    if (std::exchange(watch, false)) idle_.end_watch();
+    if (!w.stands_by && std::exchange(watch, false)) idle_.end_watch();
     real_memory::full_barrier();
     if (!idle_.view().paused()) break;
   }
-  if (watch) idle_.end_watch();
+  if (watch) end_watch(w);
   const bool claimed = idle_.cancel(w.index);
   idle_.set_wake_at(w.index, never_ns);
   if (stalls_ != nullptr) stalls_->notice_awake();
   if (ended == slept::called) pass_on_call(w, !claimed);
   if (leaving(w)) return set_aside(w);
-  if (w.polls.load(std::memory_order_relaxed)) rt_.clock().deliver(w.index);  // its-policy-polls
+  attend(w, true);
+  if (w.polls.load(std::memory_order_relaxed)) {  // its-policy-polls
+    w.posts_readiness = true;
+    rt_.clock().deliver(w.index);
+    w.posts_readiness = false;
+    ask_for_help(w);
+  }
   w.credits = events_between_looks;
 }
 
@@ -162,11 +180,17 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
 bool lifecycle::watches_on(worker& w, std::uint64_t until_ns) noexcept {
   if (until_ns != never_ns && until_ns <= rt_.now_ns()) return false;
   switch (rt_.policy().watch_others(w)) {
-    case work_seen::none: w.watch_left -= w.watch_left != 0; return w.watch_left != 0;
+    case work_seen::none: w.watch_left -= w.watch_left != 0; return w.stands_by || w.watch_left != 0;
     case work_seen::declined: w.watch_left = watch_rests; return true;
     case work_seen::found: return false;
   }
   return false;
+}
+
+/// A watcher's next sleep: at first short, then twice as long each time. Who stands by and has declined nothing has its alarm.
+std::uint64_t lifecycle::watch_again_ns(const worker& w, std::uint64_t last_ns) noexcept {
+  if (w.stands_by && w.watch_left == 0) return never_ns;
+  return last_ns == never_ns ? rt_.policy().first_watch_ns() : std::min(2 * last_ns, longest_watch_ns);
 }
 
 /// Nobody may post now: what this worker has taken is for the next run. It takes no more, so that the embedding program sees the rest.
@@ -252,11 +276,12 @@ void lifecycle::reconsider() noexcept {
   if (goal_.load(std::memory_order_acquire) == until::idle) wake(0, nullptr);
 }
 
-void lifecycle::wake_any(worker* from) noexcept {
+bool lifecycle::wake_any(worker* from) noexcept {
   const unsigned claimed = idle_.claim_any();
-  if (claimed == idle::nobody) return;
+  if (claimed == idle::nobody) return false;
   rt_.clock().wake(claimed, idle_.token_of(claimed));
   if (from != nullptr) from->wakes.add();
+  return true;
 }
 
 void lifecycle::wake(unsigned index, worker* from) noexcept {

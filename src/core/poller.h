@@ -28,6 +28,7 @@ enum class slept : std::uint8_t {
   alone,   ///< its token was changed, or time ended it
   ready,   ///< something is ready, and is kept for deliver() or set_aside()
   called,  ///< a wake-up that may have been meant for any sleeper
+  alarm,   ///< of who stands by: set_alarm()'s time has come, or another one had it set for an earlier time
 };
 
 /// The source of time, sleep and readiness of one runtime.
@@ -52,6 +53,12 @@ class poller {
   /// The worker is about to say that it sleeps: chooses where. `beside`: where no readiness will wake it, as its policy wants it, or
   /// because it has taken some in this pause.
   virtual void approach(unsigned /*worker*/, bool /*beside*/) noexcept {}
+  /// Whether a worker may sleep here where no readiness wakes it, but an alarm that others set.
+  [[nodiscard]] virtual bool has_standby() const noexcept { return false; }
+  /// Instead of approach(), by one at a time.
+  virtual void stand_by(unsigned /*worker*/) noexcept {}
+  /// By the poller's clock. Threads: any. Cost: a system call.
+  virtual void set_alarm(std::uint64_t /*at_ns*/) noexcept {}
   /// Whether readiness would wake it there, if any comes here. Threads: any; about a worker that has said that it sleeps.
   [[nodiscard]] virtual bool is_seated(unsigned /*worker*/) const noexcept { return true; }
 

@@ -6,6 +6,7 @@
 #include <tartan/core/event.h>
 
 #include "core/line_pool.h"
+#include "core/pace.h"
 #include "core/memory.h"
 #include "core/poller.h"
 
@@ -29,6 +30,9 @@ struct alignas(128) worker : thread_context {
 
   unsigned index;
 
+  /// Of colors; `turns` counts each batch of a color that has a backlog.
+  [[nodiscard]] std::uint64_t whole_turns() const noexcept { return turns.get() - more_batches; }
+
   line_cache event_lines;
   line_cache queue_lines;
 
@@ -39,6 +43,13 @@ struct alignas(128) worker : thread_context {
   real_memory::atomic<std::uint32_t> signals_blocked{0};  ///< the last lifecycle::block_signals that it has followed; read by who asks
   bool beside = false;                          ///< while the runtime is paused: sleeps where no readiness comes
   unsigned watch_left = 0;                      ///< rests to spend as watcher although nothing was declined
+  bool posts_readiness = false;                 ///< just now
+  bool stands_by = false;                       ///< in its rest: leaves what becomes ready to the other worker, until that does not look
+  bool was_missed = false;                      ///< it has got up because that did not look
+  std::uint64_t events_at_miss = 0;             ///< its own, then
+  bool passes_over = false;                     ///< colors of a higher level wait: the turns of others come seldom
+  std::uint64_t more_batches = 0;               ///< in a turn, beyond the first
+  pace turn_pace;                               ///< while the other one stands by
   std::uint64_t deferred_deadline = never_ns;   ///< earliest timer set in its own color in this turn
 
   // Shared: written by this worker, read by others as hints.

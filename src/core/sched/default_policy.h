@@ -47,6 +47,8 @@ class default_policy {
   /// Its victim has just been busy, and what follows from that may come at any moment (W9, whose rounds begin behind such a sleep).
   [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return 100'000; }
   [[nodiscard]] static constexpr bool polls_at_rest(const worker& /*w*/) noexcept { return true; }
+  /// Without stealing, what is ready for its own colors waits for it alone.
+  [[nodiscard]] bool may_stand_by() const noexcept { return stealing_; }
   [[nodiscard]] bool any_left() noexcept;
   [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept;
   std::size_t drop_all() noexcept;

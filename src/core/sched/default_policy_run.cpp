@@ -63,7 +63,9 @@ void default_policy::look(worker& w) {
   const auto& urgent = homes_[w.index].urgent;
   if (urgent.size() != 0 && urgent.has_above(poll_level_) && ++put_off % urgent.picks_per_bypass != 0) return;
   put_off = 0;
+  w.passes_over = urgent.size() != 0;
   life_.look(w);
+  w.passes_over = false;
 }
 
 /// Puts back what has run, and takes the next color queue, now running.
@@ -158,6 +160,7 @@ bool default_policy::run_events(worker& w, color_queue& q, backlog& seen) {
       if (h.has_loot()) after_local(h);
     }
     run_batch(w, q, seen, std::min(batch_, longest_batch_ - served));
+    ++w.more_batches;
     h.lock.answer();  // each batch counts as a turn, at which thieves expect it
     if (real_now_ns() - begin >= longest_turn_ns) return;
   }

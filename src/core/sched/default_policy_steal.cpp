@@ -135,7 +135,8 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
   watch& seen = watches_[w.index];
   for (const unsigned victim : seen.victims) {
     const home& v = homes_[victim];
-    const bool in_need = life_.sleepers().is_asleep(victim) || life_.hurried(w);
+    const bool called = life_.wants_help(victim);
+    const bool in_need = called || life_.sleepers().is_asleep(victim) || life_.hurried(w);
     // What a victim has waiting it writes in every turn: no look before anything can come of it.
     const glance& last = seen.others[victim];
     const bool too_early = now_ns < last.since_ns + (last.suspected ? second_watch_ns : shortest_watch_ns);
@@ -145,6 +146,7 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
     const std::size_t worth = worth_taking(seen, victim, now_ns);
     if (!has_work || (!at_once && (now_ns < seen.keeps_off_until_ns || worth == 0))) continue;
     if (!steal_from(w, victim, at_once ? most_stolen : worth)) continue;
+    if (called) life_.help_has_come();
     seen.stole_at_ns = real_now_ns();
     seen.took_at_once = at_once;
     return true;

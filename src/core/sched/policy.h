@@ -73,6 +73,7 @@ concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, c
   { c.first_watch_ns() } noexcept -> std::same_as<std::uint64_t>;  // how long a watcher sleeps before that; each further time twice as long
   { p.watch_others(w) } noexcept -> std::same_as<work_seen>;  // a watcher's look, asleep, when its time is up; found: it gets up, and searches
   { c.polls_at_rest(w) } noexcept -> std::same_as<bool>;  // found nothing: true: takes readiness in its sleep; false: nobody does but others
+  { c.may_stand_by() } noexcept -> std::same_as<bool>;  // whether a sleeper may leave readiness to those who run, and come when they do not look
   { c.waiting(n) } noexcept -> std::same_as<std::size_t>;  // runnable colors held by a worker, roughly
   { p.any_left() } noexcept -> std::same_as<bool>;
   { p.drop_all() } noexcept -> std::same_as<std::size_t>;  // no worker runs: destroys every event; gives how many
@@ -100,6 +101,7 @@ class scheduler {
   virtual void cover(worker& w) noexcept = 0;
   /// For a worker that rests in a pause; within a run its loop asks the policy itself.
   [[nodiscard]] virtual bool polls_at_rest(const worker& w) const noexcept = 0;
+  [[nodiscard]] virtual bool may_stand_by() const noexcept = 0;
   /// Whether any event waits, on any worker. Threads: no worker runs.
   [[nodiscard]] virtual bool any_left() noexcept = 0;
   [[nodiscard]] virtual std::size_t waiting(unsigned worker_index) const noexcept = 0;

@@ -29,6 +29,7 @@ class scheduled final : public scheduler {
   std::uint64_t first_watch_ns() const noexcept override { return policy_.first_watch_ns(); }
   void cover(worker& w) noexcept override { policy_.cover(w); }
   bool polls_at_rest(const worker& w) const noexcept override { return policy_.polls_at_rest(w); }
+  bool may_stand_by() const noexcept override { return policy_.may_stand_by(); }
   bool any_left() noexcept override { return policy_.any_left(); }
   std::size_t waiting(unsigned worker_index) const noexcept override { return policy_.waiting(worker_index); }
   std::size_t drop_all() noexcept override { return policy_.drop_all(); }

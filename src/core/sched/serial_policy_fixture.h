@@ -108,6 +108,7 @@ class serial_policy {
     return w.index == 0 && waiting(0) != 0 ? detail::work_seen::found : detail::work_seen::none;
   }
   static void leave(const detail::worker& /*w*/) noexcept {}
+  [[nodiscard]] static constexpr bool may_stand_by() noexcept { return false; }
   [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return detail::longest_watch_ns; }
   [[nodiscard]] static detail::work_seen watch_others(const detail::worker& /*w*/) noexcept { return detail::work_seen::found; }
   [[nodiscard]] static detail::scheduler_figures figures() noexcept { return {}; }

@@ -55,6 +55,7 @@ class paper_policy {
   void place(strand_state& s, unsigned worker_index) noexcept { self().move_class_of(color_of(s), worker_index); }
 
   static void leave(const worker& /*w*/) noexcept {}
+  [[nodiscard]] static constexpr bool may_stand_by() noexcept { return false; }
   [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return longest_watch_ns; }
   /// Who has left something behind gets up, and looks for itself.
   [[nodiscard]] static work_seen watch_others(const worker& /*w*/) noexcept { return work_seen::found; }

@@ -71,11 +71,13 @@ void futex_poller::attach(unsigned workers) {
   }
 }
 
+void futex_poller::make_standby() noexcept {
+  if (workers_ != 2 || kind_ != seat_kind::futex || source_.load(std::memory_order_relaxed) != nullptr) return;
+  standby_.emplace();
+  if (!standby_->is_open()) standby_.reset();  // no descriptor is left for it: all wait for readiness
+}
+
 void futex_poller::take_source(readiness_source& source) noexcept {
-  if (workers_ == 2 && kind_ == seat_kind::futex && source_.load(std::memory_order_relaxed) == nullptr) {
-    standby_.emplace();
-    if (!standby_->is_open()) standby_.reset();  // no descriptor is left for it: all wait for readiness
-  }
   source_.store(&source, std::memory_order_release);  // pairs with source()
 }
 

@@ -51,6 +51,7 @@ class futex_poller final : public poller {
   [[nodiscard]] bool finds_in_sleep() const noexcept override { return true; }
   [[nodiscard]] int descriptor() const noexcept override;
   [[nodiscard]] bool takes_source() const noexcept override { return true; }
+  void make_standby() noexcept override;
   void take_source(readiness_source& source) noexcept override;
 
  private:

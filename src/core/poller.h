@@ -99,6 +99,8 @@ class poller {
   /// Whether it can wait for the kernel's descriptors; and from now on it does. Workers that sleep already go on sleeping where they are.
   [[nodiscard]] virtual bool takes_source() const noexcept { return false; }
   virtual void take_source(readiness_source& /*source*/) noexcept {}
+  /// Before that: makes the place where one of two workers may stand by, if this clock has such a one and the descriptors for it.
+  virtual void make_standby() noexcept {}
 };
 
 }  // namespace tartan::detail

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t ns_per_s = 1'000'000'000;
 
-[[noreturn]] void failed(const char* call, int error) noexcept {
-  fatal({call, " failed with errno ", std::to_string(error), "; workers cannot sleep here"});
+[[noreturn]] void failed(const char* call, int error, const char* so = "workers cannot sleep here") noexcept {
+  fatal({call, " failed with errno ", std::to_string(error), "; ", so});
 }
 
 }  // namespace
@@ -59,14 +59,14 @@ void standby::call() noexcept {
   const int errno_before = errno;  // a signal handler's caller may be about to read it
   const std::uint64_t one = 1;
   while (calls_.write(bell_, &one, sizeof one) < 0 && errno != EAGAIN) {  // EAGAIN: it was rung 2^64 times
-    if (errno != EINTR) failed("write to an eventfd", errno);
+    if (errno != EINTR) failed("write to an eventfd", errno, "workers cannot be woken");
   }
   errno = errno_before;
 }
 
 void standby::set(std::uint64_t at_ns) noexcept {
   const itimerspec when{{}, {static_cast<std::time_t>(at_ns / ns_per_s), static_cast<long>(at_ns % ns_per_s)}};
-  if (calls_.timerfd_settime(timer_, TFD_TIMER_ABSTIME, &when, nullptr) != 0) failed("timerfd_settime", errno);
+  if (calls_.timerfd_settime(timer_, TFD_TIMER_ABSTIME, &when, nullptr) != 0) failed("timerfd_settime", errno, "workers cannot be woken");
 }
 
 }  // namespace tartan::detail

@@ -84,6 +84,7 @@ class noted_poller final : public detail::poller {
   int descriptor() const noexcept override { return real_.descriptor(); }
   bool takes_source() const noexcept override { return true; }
   void take_source(detail::readiness_source& source) noexcept override { real_.take_source(source); }
+  void make_standby() noexcept override { real_.make_standby(); }
 
   static constexpr unsigned nobody = ~0u;
   std::atomic<unsigned> standing{nobody};  // by choice; it may have got up since

@@ -8,6 +8,7 @@
 #include "core/lifecycle.h"
 #include "core/poller.h"
 #include "core/runtime_state.h"
+#include "core/sched/policy.h"
 #include "io/epoll/epoll_system.h"
 #include "io/select/select_system.h"
 #include "io/service.h"
@@ -25,6 +26,7 @@ io_service& make_kernel(runtime_state& rt) {
   const descriptors* const ours = made.get();
   descriptors& there = rt.plug_in(std::move(made));
   if (&there == ours) {
+    if (rt.policy().may_stand_by()) rt.clock().make_standby();
     rt.clock().take_source(sockets.source());
     rt.life().source_changed();
   }

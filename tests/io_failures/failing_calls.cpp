@@ -19,6 +19,7 @@ static_assert(!names.back().empty());
 /// What becomes of one kind of call.
 struct plan {
   std::atomic<bool> fails{false};
+  std::atomic<bool> spares_wakes{false};
   std::atomic<int> error{0};
   std::atomic<long> left{0};   ///< calls that are made before it fails; negative: that many were made since
   std::atomic<long> times{1};  ///< how often it fails
@@ -31,8 +32,10 @@ plan& plan_of(call which) noexcept { return plans[static_cast<unsigned>(which)];
 
 std::string_view name_of(call which) noexcept { return names[static_cast<unsigned>(which)]; }
 
-failing_call::failing_call(call which, int error, unsigned before, unsigned times) noexcept : which_{which}, before_{before} {
+failing_call::failing_call(call which, int error, unsigned before, unsigned times, strikes which_ones) noexcept
+    : which_{which}, before_{before} {
   plan& mine = plan_of(which);
+  mine.spares_wakes = which_ones == strikes::but_wakes;
   mine.error = error;
   mine.left = before;
   mine.times = times;
@@ -44,6 +47,8 @@ failing_call::~failing_call() { plan_of(which_).fails = false; }
 bool failing_call::struck() const noexcept { return plan_of(which_).left < 0; }
 
 unsigned failing_call::made() const noexcept { return static_cast<unsigned>(before_ - plan_of(which_).left); }
+
+bool spares_wakes(call which) noexcept { return plan_of(which).spares_wakes; }
 
 int next_error(call which) noexcept {
   plan& its = plan_of(which);

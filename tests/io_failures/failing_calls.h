@@ -27,12 +27,18 @@ enum class call : unsigned {
 
 [[nodiscard]] std::string_view name_of(call which) noexcept;
 
+/// Which descriptors a call fails for, if it has one and is a read or a write.
+enum class strikes {
+  all,
+  but_wakes,  ///< not those that wake a worker: if these cannot be read or written, the runtime ends the process
+};
+
 /// While it lives, one call fails, once or several times in a row: it is not made, and gives the error. Calls of all threads count. One
 /// for each call at a time.
 class failing_call {
  public:
   /// `before`: how many calls succeed first.
-  failing_call(call which, int error, unsigned before, unsigned times = 1) noexcept;
+  failing_call(call which, int error, unsigned before, unsigned times = 1, strikes which_ones = strikes::all) noexcept;
   failing_call(const failing_call&) = delete;
   failing_call& operator=(const failing_call&) = delete;
   ~failing_call();
@@ -46,6 +52,9 @@ class failing_call {
   call which_;
   long before_;
 };
+
+/// For the wrappers: whether this call does not fail, nor count, for a descriptor that wakes a worker.
+[[nodiscard]] bool spares_wakes(call which) noexcept;
 
 /// For the wrappers: the error that this call is to give; 0: it is made.
 [[nodiscard]] int next_error(call which) noexcept;

@@ -60,7 +60,7 @@ void fails_everywhere(const scenario& play, const std::vector<failure>& failures
         told errors;
         bool struck = false;
         {
-          const failing_call fails{each.which, each.error, n};
+          const failing_call fails{each.which, each.error, n, 1, strikes::but_wakes};
           run_once(play, errors, workers, scheduler);
           struck = fails.struck();
         }

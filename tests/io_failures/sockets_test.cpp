@@ -76,7 +76,7 @@ void tcp_talk(runtime& rt, told& errors) {
 TEST(sockets, tcp_tells_of_each_failure) {
   fails_everywhere(tcp_talk, {
                                  {call::epoll_create1, EMFILE, outcome::told},
-                                 {call::eventfd, EMFILE, outcome::told},
+                                 {call::eventfd, EMFILE, outcome::told, 1},  // without the second nobody stands by
                                  {call::epoll_ctl, ENOSPC, outcome::noticed},  // an accepted one is closed
                                  {call::socket, EMFILE, outcome::told},
                                  {call::setsockopt, ENOMEM, outcome::told},
@@ -103,6 +103,18 @@ void tcp_refusal(runtime& rt, told& errors) {
     const auto peer = co_await tcp::connect(at);
     if (peer.error() != std::errc::connection_refused) errors.note(peer.error());
   }).detach();
+}
+
+TEST(sockets, two_workers_do_without_one_that_stands_by) {
+  const failing_call fails{call::eventfd, EMFILE, 1};
+  options with;
+  with.workers = 2;
+  runtime rt{with};
+  told errors;
+  tcp_talk(rt, errors);
+  rt.run_until_idle();
+  EXPECT_TRUE(errors.nothing()) << errors.text();
+  EXPECT_TRUE(fails.struck());
 }
 
 TEST(sockets, tcp_tells_of_each_failure_to_say_why_it_has_failed) {

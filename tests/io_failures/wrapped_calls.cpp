@@ -15,15 +15,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdarg>
+#include <string>
+#include <string_view>
 
 #include "tests/io_failures/failing_calls.h"
 #include "tests/wrapped_syscall.h"
 
 using tartan::test::call;
 using tartan::test::next_error;
+using tartan::test::spares_wakes;
 
 // NAME, what it gives, its parameters, its arguments: fails with -1 and errno.
 #define TARTAN_WRAP(name, gives, parameters, arguments)        \
@@ -35,6 +39,26 @@ using tartan::test::next_error;
       return -1;                                               \
     }                                                          \
     return __real_##name arguments;                            \
+  }
+
+static bool wakes_a_worker(int fd) {
+  std::array<char, 32> link{};
+  static_cast<void>(readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), link.data(), link.size() - 1));
+  const std::string_view is{link.data()};
+  return is == "anon_inode:[eventfd]" || is == "anon_inode:[timerfd]";
+}
+
+// As TARTAN_WRAP; what wakes a worker may be spared.
+#define TARTAN_WRAP_OF_SOME(name, gives, parameters, arguments)                                        \
+  extern "C" gives __real_##name parameters;                                                           \
+  extern "C" gives __wrap_##name parameters;                                                           \
+  extern "C" gives __wrap_##name parameters {                                                          \
+    const bool spared = spares_wakes(call::name) && wakes_a_worker(fd);                                 \
+    if (const int error = spared ? 0 : next_error(call::name); error != 0) {                            \
+      errno = error;                                                                                   \
+      return -1;                                                                                       \
+    }                                                                                                  \
+    return __real_##name arguments;                                                                    \
   }
 
 TARTAN_WRAP(socket, int, (int domain, int type, int protocol), (domain, type, protocol))
@@ -49,10 +73,10 @@ TARTAN_WRAP(setsockopt, int, (int fd, int level, int name, const void* value, so
 TARTAN_WRAP(getsockopt, int, (int fd, int level, int name, void* value, socklen_t* size), (fd, level, name, value, size))
 TARTAN_WRAP(getsockname, int, (int fd, sockaddr* into, socklen_t* size), (fd, into, size))
 TARTAN_WRAP(getpeername, int, (int fd, sockaddr* into, socklen_t* size), (fd, into, size))
-TARTAN_WRAP(read, ssize_t, (int fd, void* into, size_t bytes), (fd, into, bytes))
 TARTAN_WRAP(recv, ssize_t, (int fd, void* into, size_t bytes, int flags), (fd, into, bytes, flags))
 TARTAN_WRAP(recvmsg, ssize_t, (int fd, msghdr* message, int flags), (fd, message, flags))
-TARTAN_WRAP(write, ssize_t, (int fd, const void* from, size_t bytes), (fd, from, bytes))
+TARTAN_WRAP_OF_SOME(read, ssize_t, (int fd, void* into, size_t bytes), (fd, into, bytes))
+TARTAN_WRAP_OF_SOME(write, ssize_t, (int fd, const void* from, size_t bytes), (fd, from, bytes))
 TARTAN_WRAP(writev, ssize_t, (int fd, const iovec* parts, int count), (fd, parts, count))
 TARTAN_WRAP(send, ssize_t, (int fd, const void* from, size_t bytes, int flags), (fd, from, bytes, flags))
 TARTAN_WRAP(sendmsg, ssize_t, (int fd, const msghdr* message, int flags), (fd, message, flags))

@@ -2,6 +2,7 @@
 
 Time limits are as good as none, so that what ends a connection is what the client did.
 """
+import itertools
 import os
 import random
 import resource
@@ -259,19 +260,14 @@ def without_descriptors_others_wait_and_nobody_spins():
 # --- files that change while they are sent ----------------------------------------------------------------------------
 
 
-def length_of(c, path):
-    """What a HEAD says."""
-    c.send(get(path, method="HEAD"))
-    return c.response(with_body=False)[1].get("content-length")
+names = itertools.count()  # a name that was served before could still mean the file of before, for a second
 
 
 def begin_download(connect):
-    path = harness.ROOT / "changing.bin"
+    path = harness.ROOT / f"changing-{next(names)}.bin"
     harness.replace(path, HUGE)
-    with connect() as c:  # a file that takes another's place is served within a second
-        wait_until(lambda: length_of(c, "/changing.bin") == str(len(HUGE)), "the file")
     c = connect(receive_buffer=4096)
-    c.send(get("/changing.bin"))
+    c.send(get(f"/{path.name}"))
     while len(c.got) < 1 << 16:
         expect(c.receive())
     return path, c
@@ -288,13 +284,15 @@ def check_what_changes(connect, copied):
     expect(all(byte in (0, n % 256) for n, byte in enumerate(body[upto:], upto)), "wrong bytes of a file that shrank")
     c.socket.close()
     with connect() as again:
-        wait_until(lambda: len(again.get("/changing.bin")[2]) == smaller, "the shorter file")
-        expect(again.get("/changing.bin")[2] == HUGE[:smaller])
+        wait_until(lambda: len(again.get(f"/{path.name}")[2]) == smaller, "the shorter file")
+        expect(again.get(f"/{path.name}")[2] == HUGE[:smaller])
+    path.unlink()
     for change in (lambda path: path.unlink(), lambda path: harness.replace(path, b"new"), lambda path: path.open("ab").write(b"more")):
         path, c = begin_download(connect)
         change(path)
         expect(c.response()[2] == HUGE, "what has begun is sent whole")
         c.socket.close()
+        path.unlink(missing_ok=True)
 
 
 @case("hostile")

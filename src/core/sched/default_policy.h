@@ -81,6 +81,7 @@ class default_policy {
     std::uint64_t keeps_off_ns = 0;        ///< for how long, after the last one that did not pay
     std::uint64_t keeps_off_until_ns = 0;
     std::uint64_t hot_turn_ns = 0;         ///< when it last began to serve a long backlog
+    glance own;                            ///< of its own turns, when it last compared its long line with the others
     unsigned looks_put_off = 0;            ///< in a row, for what is more urgent
     scheduler_figures figures{.counted = true};
 
@@ -143,6 +144,7 @@ class default_policy {
 
   // Giving: default_policy_give.cpp
   void make_room(worker& w, std::uint64_t now_ns) noexcept;
+  void even_out(worker& w, std::uint64_t now_ns) noexcept;
   struct shorter_line {
     unsigned worker;
     std::uint64_t wait_ns;

@@ -1,11 +1,15 @@
 // How many colors a worker with a hot one gives away, and to whom. Times are told; no worker runs.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <source_location>
+#include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
@@ -124,6 +128,139 @@ TEST_F(a_worker_with_a_hot_color, finds_what_it_gave_away_again_by_the_other_one
   EXPECT_EQ(waiting(busy), 10u);
   EXPECT_EQ(policy->drop_all(), 10u);
 }
+
+/// Worker 0 has a long line, in which a turn takes 10 us, as in those of the others.
+class a_worker_with_a_long_line : public a_worker_with_a_hot_color {
+ protected:
+  void made_own_turns(unsigned turns, std::uint64_t watched_ns) {
+    seen().own = {.turns = hot.turns.get(), .since_ns = now_ns - watched_ns};
+    hot.turns.add(turns);
+  }
+  void even_out() { default_policy_probe::even_out(*policy, hot, now_ns); }
+};
+
+TEST_F(a_worker_with_a_long_line, gives_half_of_what_another_line_is_shorter) {
+  let_wait(hot, 183);  // three segments
+  let_wait(busy, 133);
+  let_wait(busier, 150);
+  made_own_turns(50, 500'000);
+  made_turns(busy, 10);
+  made_turns(busier, 10);
+  even_out();
+  EXPECT_EQ(waiting(hot), 158u);
+  EXPECT_EQ(waiting(busy), 158u);
+  EXPECT_EQ(waiting(busier), 150u);
+}
+
+TEST_F(a_worker_with_a_long_line, compares_by_time_and_not_by_number) {
+  let_wait(hot, 200);
+  let_wait(busy, 150);
+  made_own_turns(50, 500'000);
+  made_turns(busy, 5);  // 20 us each: 3 ms
+  made_turns(busier, 10, 19'999);
+  even_out();
+  EXPECT_EQ(waiting(hot), 200u);
+}
+
+TEST_F(a_worker_with_a_long_line, gives_nothing_for_an_eighth) {
+  let_wait(hot, 200);
+  let_wait(busy, 176);
+  let_wait(busier, 176);
+  made_own_turns(50, 500'000);
+  made_turns(busy, 10);
+  made_turns(busier, 10);
+  even_out();
+  EXPECT_EQ(waiting(hot), 200u);
+}
+
+TEST_F(a_worker_with_a_long_line, does_so_at_intervals_that_tell_something) {
+  let_wait(hot, 200);
+  for (const std::uint64_t watched_ns : {499'999, 4'000'001}) {
+    made_own_turns(50, watched_ns);
+    made_turns(busy, 10);
+    made_turns(busier, 10);
+    even_out();
+    EXPECT_EQ(waiting(hot), 200u) << watched_ns;
+  }
+  EXPECT_EQ(seen().own.since_ns, now_ns);  // from here on anew
+}
+
+TEST_F(a_worker_with_a_long_line, keeps_a_line_that_takes_less_than_a_millisecond) {
+  let_wait(hot, 99);
+  made_own_turns(50, 500'000);
+  made_turns(busy, 10);
+  made_turns(busier, 10);
+  even_out();
+  EXPECT_EQ(waiting(hot), 99u);
+}
+
+TEST_F(a_worker_with_a_long_line, leaves_it_to_one_that_sleeps_what_it_takes) {
+  let_wait(hot, 200);
+  made_own_turns(50, 500'000);
+  made_turns(busy, 0);
+  made_turns(busier, 0);
+  auto& sleepers = rt.state().life().sleepers();
+  sleepers.search();
+  sleepers.rest(busy.index);
+  even_out();
+  EXPECT_EQ(waiting(hot), 200u);
+  sleepers.cancel(busy.index);
+  (void)sleepers.end_search();
+}
+
+/// Colors that post to themselves for ever, on two workers of which neither is ever idle: nobody steals.
+class endless_colors {
+ public:
+  /// Lets those of the other worker end but for a few. Gives whether it has many again before a great many events have run.
+  [[nodiscard]] bool become_even() {
+    options with;
+    with.workers = 2;
+    with.batch = 1;  // else each would have many turns in a row
+    runtime rt{with};
+    for (unsigned n = 0; n < all; ++n) rt.post(color{n + 1}, [this, n] { step(n); });
+    rt.run_until_idle();
+    return arrived_ == enough;
+  }
+
+ private:
+  static constexpr unsigned all = 2'000;
+  static constexpr unsigned few = 20;
+  static constexpr unsigned enough = 100;
+  static constexpr unsigned most_events = 1'000'000;
+  enum class fate : std::uint8_t { open, stays, arrived };
+
+  void step(unsigned n) {
+    for (int k = 0; k < 400; ++k) real_memory::relax();  // a line of hundreds is to be a long one
+    const unsigned done = events_.fetch_add(1);
+    if (done > most_events || arrived_ == enough) return;
+    if (std::this_thread::get_id() != main_ && done > 2 * all && !goes_on_at_the_other(n)) return;
+    post(current_color(), [this, n] { step(n); });
+  }
+
+  [[nodiscard]] bool goes_on_at_the_other(unsigned n) {
+    if (fates_[n] == fate::stays) {
+      ++turns_of_few_;
+      return true;
+    }
+    if (kept_ < few) {
+      ++kept_;
+      fates_[n] = fate::stays;
+      return true;
+    }
+    if (turns_of_few_ < 10 * few) return false;  // its line is not short yet
+    if (std::exchange(fates_[n], fate::arrived) != fate::arrived) ++arrived_;
+    return true;
+  }
+
+  const std::thread::id main_ = std::this_thread::get_id();
+  std::atomic<unsigned> events_{0};
+  std::vector<fate> fates_ = std::vector<fate>(all);  ///< each its color's
+  unsigned kept_ = 0;                                 ///< the other worker's, as the next
+  unsigned turns_of_few_ = 0;
+  std::atomic<unsigned> arrived_{0};
+};
+
+TEST(long_lines, become_even_while_nobody_is_idle) { EXPECT_TRUE(endless_colors{}.become_even()); }
 
 }  // namespace
 }  // namespace tartan::detail

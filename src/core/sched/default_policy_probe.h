@@ -23,6 +23,7 @@ struct default_policy_probe {
   static home& home_of(default_policy& policy, const worker& w) { return policy.homes_[w.index]; }
   static std::size_t urgent_at(default_policy& policy, const worker& w) { return policy.homes_[w.index].urgent.size(); }
   static void make_room(default_policy& policy, worker& w, std::uint64_t now_ns) { policy.make_room(w, now_ns); }
+  static void even_out(default_policy& policy, worker& w, std::uint64_t now_ns) { policy.even_out(w, now_ns); }
 };
 
 }  // namespace tartan::detail

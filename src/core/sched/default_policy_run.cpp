@@ -17,6 +17,9 @@ constexpr std::uint64_t short_visit_ns = 2'000;
 /// A color with a long backlog is served for so long at most, so that who is posted to meanwhile waits no longer: half of contract 7's 1 ms.
 constexpr std::uint64_t longest_turn_ns = 500'000;
 
+/// Colors in a line from which on it is compared with the others.
+constexpr std::uint32_t long_line = 256;
+
 }  // namespace
 
 /// Whether a turn has still to come to an event that was there when it began.
@@ -66,6 +69,7 @@ void default_policy::look(worker& w) {
   w.passes_over = urgent.size() != 0;
   life_.look(w);
   w.passes_over = false;
+  if (stealing_ && homes_[w.index].queue.size() >= long_line) [[unlikely]] even_out(w, real_now_ns());
 }
 
 /// Puts back what has run, and takes the next color queue, now running.

@@ -81,7 +81,8 @@ class default_policy {
     std::uint64_t keeps_off_ns = 0;        ///< for how long, after the last one that did not pay
     std::uint64_t keeps_off_until_ns = 0;
     std::uint64_t hot_turn_ns = 0;         ///< when it last began to serve a long backlog
-    glance own;                            ///< of its own turns, when it last compared its long line with the others
+    glance own;                            ///< of its own turns, when it last compared its long line with the others; since 0: it has been idle
+    unsigned shorter = ~0u;                ///< whose line was shorter then
     unsigned looks_put_off = 0;            ///< in a row, for what is more urgent
     scheduler_figures figures{.counted = true};
 
@@ -150,7 +151,8 @@ class default_policy {
     std::uint64_t wait_ns;
     std::uint64_t turn_ns;
   };
-  [[nodiscard]] shorter_line shortest_line(const worker& w, std::uint64_t now_ns) noexcept;
+  enum class sleepers : std::uint8_t { too, left_out };
+  [[nodiscard]] shorter_line shortest_line(const worker& w, std::uint64_t now_ns, sleepers which) noexcept;
   void give(worker& w, unsigned to, std::size_t most) noexcept;
 
   // Stealing: default_policy_steal.cpp

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/default_policy.h"
@@ -136,6 +137,11 @@ class a_worker_with_a_long_line : public a_worker_with_a_hot_color {
     seen().own = {.turns = hot.turns.get(), .since_ns = now_ns - watched_ns};
     hot.turns.add(turns);
   }
+  /// The count before said so, too.
+  void even_out_again() {
+    seen().shorter = busy.index;
+    even_out();
+  }
   void even_out() { default_policy_probe::even_out(*policy, hot, now_ns); }
 };
 
@@ -143,6 +149,11 @@ TEST_F(a_worker_with_a_long_line, gives_half_of_what_another_line_is_shorter) {
   let_wait(hot, 183);  // three segments
   let_wait(busy, 133);
   let_wait(busier, 150);
+  made_own_turns(50, 500'000);
+  made_turns(busy, 10);
+  made_turns(busier, 10);
+  even_out();
+  EXPECT_EQ(waiting(hot), 183u);  // once is no proof
   made_own_turns(50, 500'000);
   made_turns(busy, 10);
   made_turns(busier, 10);
@@ -158,7 +169,7 @@ TEST_F(a_worker_with_a_long_line, compares_by_time_and_not_by_number) {
   made_own_turns(50, 500'000);
   made_turns(busy, 5);  // 20 us each: 3 ms
   made_turns(busier, 10, 19'999);
-  even_out();
+  even_out_again();
   EXPECT_EQ(waiting(hot), 200u);
 }
 
@@ -169,17 +180,17 @@ TEST_F(a_worker_with_a_long_line, gives_nothing_for_an_eighth) {
   made_own_turns(50, 500'000);
   made_turns(busy, 10);
   made_turns(busier, 10);
-  even_out();
+  even_out_again();
   EXPECT_EQ(waiting(hot), 200u);
 }
 
 TEST_F(a_worker_with_a_long_line, does_so_at_intervals_that_tell_something) {
   let_wait(hot, 200);
-  for (const std::uint64_t watched_ns : {499'999, 4'000'001}) {
+  for (const std::uint64_t watched_ns : {std::uint64_t{499'999}, std::uint64_t{20'000'001}}) {
     made_own_turns(50, watched_ns);
     made_turns(busy, 10);
     made_turns(busier, 10);
-    even_out();
+    even_out_again();
     EXPECT_EQ(waiting(hot), 200u) << watched_ns;
   }
   EXPECT_EQ(seen().own.since_ns, now_ns);  // from here on anew
@@ -190,30 +201,51 @@ TEST_F(a_worker_with_a_long_line, keeps_a_line_that_takes_less_than_a_millisecon
   made_own_turns(50, 500'000);
   made_turns(busy, 10);
   made_turns(busier, 10);
-  even_out();
+  even_out_again();
   EXPECT_EQ(waiting(hot), 99u);
 }
 
 TEST_F(a_worker_with_a_long_line, leaves_it_to_one_that_sleeps_what_it_takes) {
-  let_wait(hot, 200);
+  let_wait(hot, 183);
+  let_wait(busier, 133);
   made_own_turns(50, 500'000);
   made_turns(busy, 0);
-  made_turns(busier, 0);
+  made_turns(busier, 10);
   auto& sleepers = rt.state().life().sleepers();
   sleepers.search();
   sleepers.rest(busy.index);
+  seen().shorter = busier.index;
   even_out();
-  EXPECT_EQ(waiting(hot), 200u);
+  EXPECT_EQ(waiting(busy), 0u);
+  EXPECT_EQ(waiting(hot), 158u);
   sleepers.cancel(busy.index);
   (void)sleepers.end_search();
+}
+
+TEST_F(a_worker_with_a_long_line, knows_nothing_of_one_that_was_not_looked_at_for_long) {
+  let_wait(hot, 183);
+  made_own_turns(50, 500'000);
+  made_turns(busy, 10'000, 20'000'001);
+  made_turns(busier, 0);
+  even_out_again();
+  EXPECT_EQ(waiting(hot), 183u);
+  EXPECT_EQ(seen().others[busy.index].since_ns, now_ns);  // from here on anew
+}
+
+TEST_F(a_worker_with_a_long_line, counts_anew_when_it_was_idle) {
+  let_wait(hot, 183);
+  made_own_turns(50, 500'000);
+  (void)policy->search(hot);
+  EXPECT_EQ(seen().own.since_ns, 0u);
 }
 
 /// Colors that post to themselves for ever, on two workers of which neither is ever idle: nobody steals.
 class endless_colors {
  public:
   /// Lets those of the other worker end but for a few. Gives whether it has many again before a great many events have run.
-  [[nodiscard]] bool become_even() {
+  [[nodiscard]] bool become_even(bool stealing = true) {
     options with;
+    with.stealing = stealing;
     with.workers = 2;
     with.batch = 1;  // else each would have many turns in a row
     runtime rt{with};
@@ -226,11 +258,11 @@ class endless_colors {
   static constexpr unsigned all = 2'000;
   static constexpr unsigned few = 20;
   static constexpr unsigned enough = 100;
-  static constexpr unsigned most_events = 1'000'000;
+  static constexpr unsigned most_events = 400'000;
   enum class fate : std::uint8_t { open, stays, arrived };
 
   void step(unsigned n) {
-    for (int k = 0; k < 400; ++k) real_memory::relax();  // a line of hundreds is to be a long one
+    for (const std::uint64_t end = real_now_ns() + 10'000; real_now_ns() < end;) real_memory::relax();  // a line of hundreds is a long one
     const unsigned done = events_.fetch_add(1);
     if (done > most_events || arrived_ == enough) return;
     if (std::this_thread::get_id() != main_ && done > 2 * all && !goes_on_at_the_other(n)) return;
@@ -260,7 +292,9 @@ class endless_colors {
   std::atomic<unsigned> arrived_{0};
 };
 
-TEST(long_lines, become_even_while_nobody_is_idle) { EXPECT_TRUE(endless_colors{}.become_even()); }
+TEST(long_lines, become_shorter_for_others_while_nobody_is_idle) { EXPECT_TRUE(endless_colors{}.become_even()); }
+
+TEST(long_lines, stay_as_they_are_without_stealing) { EXPECT_FALSE(endless_colors{}.become_even(false)); }
 
 }  // namespace
 }  // namespace tartan::detail

@@ -18,7 +18,7 @@ constexpr std::uint64_t short_visit_ns = 2'000;
 constexpr std::uint64_t longest_turn_ns = 500'000;
 
 /// Colors in a line from which on it is compared with the others.
-constexpr std::uint32_t long_line = 256;
+constexpr std::uint32_t long_line = 64;
 
 }  // namespace
 

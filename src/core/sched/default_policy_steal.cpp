@@ -71,6 +71,7 @@ bool default_policy::search(worker& w) {
   const std::uint64_t limit_ns = life_.hurried(w) ? 1 : search_ns;
   watch& seen = watches_[w.index];
   seen.judge_loot(begin);
+  seen.own.since_ns = 0;
   std::uint64_t looks_at_ns = begin;
   for (std::uint64_t now = begin; now - begin < limit_ns; now = real_now_ns()) {
     // Nobody is left who could make work, but for the outside, which ends a sleep as soon as a search: a server with little to do

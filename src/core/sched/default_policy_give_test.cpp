@@ -232,6 +232,14 @@ TEST_F(a_worker_with_a_long_line, knows_nothing_of_one_that_was_not_looked_at_fo
   EXPECT_EQ(seen().others[busy.index].since_ns, now_ns);  // from here on anew
 }
 
+TEST_F(a_worker_with_a_long_line, knows_nothing_within_an_event_as_long_as_the_count) {
+  let_wait(hot, 183);
+  made_own_turns(0, 500'000);
+  made_turns(busy, 10);
+  even_out_again();
+  EXPECT_EQ(waiting(hot), 183u);
+}
+
 TEST_F(a_worker_with_a_long_line, counts_anew_when_it_was_idle) {
   let_wait(hot, 183);
   made_own_turns(50, 500'000);

@@ -6,8 +6,8 @@
 #include <tartan/core/event.h>
 
 #include "core/line_pool.h"
-#include "core/pace.h"
 #include "core/memory.h"
+#include "core/pace.h"
 #include "core/poller.h"
 
 namespace tartan::detail {

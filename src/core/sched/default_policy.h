@@ -15,6 +15,7 @@
 #include "core/sched/home.h"
 #include "core/sched/policy.h"
 #include "core/spin_lock.h"
+#include "core/wake_times.h"
 #include "core/worker.h"
 
 namespace tartan::detail {
@@ -44,8 +45,7 @@ class default_policy {
   void cover(worker& w) noexcept;
   [[nodiscard]] work_seen sources(const worker& w) noexcept;
   [[nodiscard]] work_seen watch_others(const worker& w) noexcept;
-  /// Its victim has just been busy, and what follows from that may come at any moment (W9, whose rounds begin behind such a sleep).
-  [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return 100'000; }
+  [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return detail::first_watch_ns; }
   [[nodiscard]] static constexpr bool polls_at_rest(const worker& /*w*/) noexcept { return true; }
   /// Without stealing, what is ready for its own colors waits for it alone.
   [[nodiscard]] bool may_stand_by() const noexcept { return stealing_; }

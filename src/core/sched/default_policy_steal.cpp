@@ -12,13 +12,12 @@
 #include "core/runtime_state.h"
 #include "core/sched/core_distance.h"
 #include "core/sched/default_policy.h"
+#include "core/wake_times.h"
 
 namespace tartan::detail {
 
 namespace {
 
-/// An idle worker looks around for so long before it sleeps: about what waking it again would take.
-constexpr std::uint64_t search_ns = 50'000;
 /// Between two looks at the others: each takes lines from them that they write to in every turn.
 constexpr std::uint64_t look_around_ns = 2'000;
 /// Turns are counted for so long before anything is concluded from them: longer than what makes colors usually takes to make them, or its
@@ -32,12 +31,9 @@ constexpr std::uint64_t forecast_watch_ns = 200'000;
 /// A turn that lasts longer is a long event, behind which colors are stuck. Before, what its event made is better left to it: each of its
 /// next posts there would go to another worker (measured: W7, whose maker's turn takes 25 us).
 constexpr std::uint64_t long_turn_ns = 50'000;
-/// A runnable color waits at most 1 ms while a worker is idle (contract 7), also if one look has just missed that its victim got stuck: two
-/// sleeps, each with its timer's slack, its way to a CPU and a close look at another victim; and the way up.
-constexpr std::uint64_t timer_slack_ns = 50'000;
-constexpr std::uint64_t way_to_cpu_ns = 33'000;
-constexpr std::uint64_t rise_ns = 50'000;
-static_assert(2 * (longest_watch_ns + timer_slack_ns + way_to_cpu_ns + long_turn_ns) + rise_ns <= 1'000'000);
+// Also if one look has just missed that its victim got stuck: two sleeps, each with its timer's slack, its way to a CPU and a close look at another
+// victim; and the way up.
+static_assert(2 * (longest_watch_ns + kernel_slack_ns + way_to_cpu_ns + long_turn_ns) + rise_ns <= longest_color_wait_ns);
 /// A count that is older says nothing about now.
 constexpr std::uint64_t longest_count_ns = 2'000'000;
 /// A backlog that the victim alone would not have served by then is shared. With the time between two looks of a watcher (policy.h), the

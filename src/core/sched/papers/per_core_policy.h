@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "core/sched/papers/paper_policy.h"
 #include "core/sched/papers/select_task.h"
+#include "core/wake_times.h"
 
 namespace tartan::detail {
 
@@ -32,7 +33,7 @@ class per_core_policy : public paper_policy<P> {
       if (homes_.size_seen(w.index) != 0 || (stealing_ && steal(w))) return true;
       // Who would block for readiness does so at once, if nobody is left who could make work.
       const bool last = life_.sleepers().view().sleeping() + 1 == workers_;
-      if (last || life_.hurried(w) || real_now_ns() - begin >= search_ns) return false;
+      if (last || life_.hurried(w) || real_now_ns() - begin >= search_ns) return false;  // the papers' spin for ever
       for (int n = 0; n < 16; ++n) real_memory::relax();
     }
   }
@@ -197,9 +198,6 @@ class per_core_policy : public paper_policy<P> {
       return true;
     }
   };
-
-  /// How long a worker without work looks for some before it sleeps; the papers' spin for ever.
-  static constexpr std::uint64_t search_ns = 50'000;
 
   [[nodiscard]] P& self() noexcept { return static_cast<P&>(*this); }
 

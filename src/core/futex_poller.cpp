@@ -204,6 +204,11 @@ bool futex_poller::harvest(unsigned worker) noexcept {
   return from != nullptr && from->harvest(worker);
 }
 
+bool futex_poller::may_have_left(unsigned worker) const noexcept {
+  const readiness_source* const from = source();
+  return from != nullptr && from->may_have_left(worker);
+}
+
 bool futex_poller::took_call(unsigned worker) noexcept {
   readiness_source* const from = source();
   return from != nullptr && from->took_call(worker);

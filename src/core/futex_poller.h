@@ -47,6 +47,7 @@ class futex_poller final : public poller {
   bool set_aside(unsigned worker) noexcept override;
   [[nodiscard]] bool has_aside() const noexcept override;
   bool harvest(unsigned worker) noexcept override;
+  [[nodiscard]] bool may_have_left(unsigned worker) const noexcept override;
   [[nodiscard]] bool took_call(unsigned worker) noexcept override;
   [[nodiscard]] bool finds_in_sleep() const noexcept override { return true; }
   [[nodiscard]] int descriptor() const noexcept override;

@@ -19,6 +19,8 @@ namespace {
 
 /// Looks for which a watcher stays one although it declined nothing.
 constexpr unsigned watch_rests = 8;
+/// So often it looks once more while the other worker stands by.
+constexpr int looks_for_two = 3;
 /// A sleeper that wakes so much after a timer's tick has ended (131 us at most after the deadline) still keeps contract 11's 1 ms.
 constexpr std::uint64_t timer_slack_ns = 500'000;
 
@@ -64,7 +66,11 @@ bool lifecycle::look_before_rest(worker& w) noexcept {
 bool lifecycle::harvest(worker& w) noexcept {
   if (waits_for_called(w)) return false;
   w.posts_readiness = true;
-  const bool posted = rt_.clock().harvest(w.index);
+  bool posted = rt_.clock().harvest(w.index);
+  // Whether who stands by is needed is told from the line here: what is ready must be in it, as far as it counts.
+  for (int more = looks_for_two; more > 0 && guard_.is_on() && rt_.clock().may_have_left(w.index); --more) {
+    posted = rt_.clock().harvest(w.index) || posted;
+  }
   w.posts_readiness = false;
   if (rt_.clock().took_call(w.index)) pass_on_call(w, w.searching);
   return posted;

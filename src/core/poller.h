@@ -86,6 +86,8 @@ class poller {
 
   /// Looks, without waiting, whether something outside is ready, and posts it. Gives whether anything was.
   virtual bool harvest(unsigned worker) noexcept = 0;
+  /// Whether that has taken as much as it takes at once: there may be more.
+  [[nodiscard]] virtual bool may_have_left(unsigned /*worker*/) const noexcept { return false; }
   /// Whether that has taken a call that was to end a sleep; forgets it.
   [[nodiscard]] virtual bool took_call(unsigned /*worker*/) noexcept { return false; }
   /// Whether a sleep ends at once for whatever a harvest would give.

@@ -35,6 +35,8 @@ class readiness_source {
 
   /// Looks, without waiting, and posts what is ready. Gives whether anything was.
   virtual bool harvest(unsigned worker) noexcept = 0;
+  /// Whether that has taken as much as it takes at once: there may be more.
+  [[nodiscard]] virtual bool may_have_left(unsigned /*worker*/) const noexcept { return false; }
   /// Whether that has taken a call(), so that nobody's wait ends by it; forgets it.
   [[nodiscard]] virtual bool took_call(unsigned worker) noexcept = 0;
 

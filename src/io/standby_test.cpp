@@ -78,7 +78,11 @@ class noted_poller final : public detail::poller {
   void deliver(unsigned worker) noexcept override { real_.deliver(worker); }
   bool set_aside(unsigned worker) noexcept override { return real_.set_aside(worker); }
   bool has_aside() const noexcept override { return real_.has_aside(); }
-  bool harvest(unsigned worker) noexcept override { return real_.harvest(worker); }
+  bool harvest(unsigned worker) noexcept override {
+    ++harvests;
+    return real_.harvest(worker);
+  }
+  bool may_have_left(unsigned worker) const noexcept override { return finds_much || real_.may_have_left(worker); }
   bool took_call(unsigned worker) noexcept override { return real_.took_call(worker); }
   bool finds_in_sleep() const noexcept override { return real_.finds_in_sleep(); }
   int descriptor() const noexcept override { return real_.descriptor(); }
@@ -92,6 +96,8 @@ class noted_poller final : public detail::poller {
   std::atomic<unsigned> alarms{0};
   std::atomic<std::uint64_t> alarm_ns{0};
   std::uint64_t still_at_ns = 0;
+  std::atomic<unsigned> harvests{0};
+  bool finds_much = false;
 
  private:
   detail::futex_poller real_;
@@ -390,6 +396,24 @@ TEST_F(two_at_rest, the_alarm_is_not_set_ahead_while_colors_of_a_higher_level_go
   lifecycle_probe::attend(life(), 0, false);
   EXPECT_EQ(time.alarm_ns.load(), time.still_at_ns + far_ns);
   lifecycle_probe::end_watch(life(), 1);
+}
+
+// From its line it is told whether the other one is needed.
+TEST_F(two_at_rest, one_looks_for_more_if_there_is_much_while_the_other_one_stands_by) {
+  const auto looks = [this] {
+    const unsigned before = time.harvests.load();
+    static_cast<void>(life().look(life().at(0)));
+    return time.harvests.load() - before;
+  };
+  time.finds_much = true;
+  EXPECT_EQ(looks(), 1u);
+  lifecycle_probe::stand_by(life(), 1);
+  sleeps(1);
+  EXPECT_EQ(looks(), 4u);
+  time.finds_much = false;
+  EXPECT_EQ(looks(), 1u);
+  lifecycle_probe::end_watch(life(), 1);
+  wakes(1);
 }
 
 TEST_F(two_at_rest, a_long_line_calls_who_stands_by_and_makes_both_wait_for_readiness_if_its_turns_are_long) {

@@ -48,10 +48,13 @@ int to_ms(std::uint64_t ns) noexcept {
 
 }  // namespace
 
-/// What one worker has collected. A full one means that there may be more.
+/// What one worker has collected. It is small, for what is ready waits as well in the kernel's line as in the worker's. With thousands of
+/// descriptors, whoever took more would find what the kernel keeps of the first ones out of the cache when their turn comes (measured: H4 with 10 000
+/// connections, one worker, takes 0.92 to 0.94 of the time of 128).
 struct epoll_source::haul {
-  std::array<epoll_event, 128> events;
+  std::array<epoll_event, 32> events;
   int count = 0;
+  bool full = false;  ///< so there may be more
   bool rung = false;  ///< a harvest took a call
 };
 
@@ -85,6 +88,7 @@ bool epoll_source::collect(haul& into, std::uint64_t at_most_ns) noexcept {
   const int got = look(into, at_most_ns);
   if (got < 0 && errno != EINTR) fatal({"epoll_wait failed with errno ", std::to_string(errno), "; workers cannot sleep here"});
   into.count = got > 0 ? got : 0;
+  into.full = into.count == static_cast<int>(into.events.size());
   for (int n = 0; n < into.count; ++n) {
     auto& each = into.events[static_cast<std::size_t>(n)];
     if (each.data.u64 != bell_mark) continue;
@@ -147,6 +151,8 @@ bool epoll_source::harvest(unsigned worker) noexcept {
   posted = post(mine) || posted;
   return posted;
 }
+
+bool epoll_source::may_have_left(unsigned worker) const noexcept { return hauls_[worker]->full; }
 
 bool epoll_source::took_call(unsigned worker) noexcept {
   bool& rung = hauls_[worker]->rung;

@@ -50,6 +50,7 @@ class epoll_source final : public readiness_source {
   bool set_aside(unsigned worker) noexcept override;
   [[nodiscard]] bool has_aside() const noexcept override { return any_aside_.load(std::memory_order_acquire); }
   bool harvest(unsigned worker) noexcept override;
+  [[nodiscard]] bool may_have_left(unsigned worker) const noexcept override;
   [[nodiscard]] bool took_call(unsigned worker) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return epoll_.get(); }
 

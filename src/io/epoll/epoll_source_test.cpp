@@ -107,8 +107,12 @@ TEST(epoll_source, brings_more_edges_than_fit_into_one_look) {
   std::uint64_t mark = 0;
   for (const wire& each : wires) ASSERT_EQ(source.watch(each.ends[0], ++mark), 0);
   for (const wire& each : wires) each.send();
+  EXPECT_TRUE(source.harvest(0));
+  EXPECT_EQ(book.in.size(), 32u);
+  EXPECT_TRUE(source.may_have_left(0));
   while (source.harvest(0)) {
   }
+  EXPECT_FALSE(source.may_have_left(0));
   EXPECT_EQ(book.in.size(), wires.size());
   for (const auto& [which, edges] : book.in) EXPECT_EQ(edges, 1) << which;
 }

@@ -32,7 +32,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t most_gathered = 64 * 1024;  // bytes of responses, then they are written before the next is added
-constexpr std::size_t kept_output = 8 * 1024;     // bytes of the buffer that a connection keeps while it waits for its peer
+constexpr std::size_t sent_unasked = 8 * 1024;    // bytes of responses that the kernel surely takes at once
 constexpr std::size_t most_kept = 512 * 1024;     // of the one that a worker keeps: few pages are that large
 constexpr std::size_t piece = 256 * 1024;         // of a response, for which the write timeout counts
 constexpr std::size_t sealed_piece = 32 * 1024;   // of a file, while TLS seals it: what a slow reader costs
@@ -76,7 +76,7 @@ tartan::task<> connection::run() {
       now_ = site_->runtime.now();  // much later, if the peer is slow
     }
     sent_ += out_.size();
-    if (large_ != nullptr || sent_ > kept_output) lingers_ = true;
+    if (large_ != nullptr || sent_ > sent_unasked) lingers_ = true;
     out_.clear();
     if (large_ != nullptr && !co_await send_large()) co_return;
     if (next == stop::end && may_close_at_once()) co_return;
@@ -171,6 +171,7 @@ connection::stop connection::answer() {
 
 /// Gives false if the library has to be asked: the worker has no page, or an old one, under target_.
 bool connection::answer_request() {
+  if (out_.empty()) take_buffer();
   response_at_ = out_.size();
   // Whoever waits for "100 Continue" gets the answer instead, and may then send the body or not: nobody could tell.
   if (request_.expects_continue) request_.keep_alive = false;
@@ -241,7 +242,6 @@ void connection::answer_page(const page& what, const std::shared_ptr<const file>
     const byte_ranges asked{fields.only("Range"), what.size};
     if (asked.what() != byte_ranges::outcome::whole) return answer_parts(what, asked, large);
   }
-  if (out_.empty() && out_.capacity() < what.body.size()) take_buffer();
   append_page(out_, what, form());
   if (large != nullptr) send_behind(large, what.size);
   end_request(status::ok);
@@ -453,10 +453,10 @@ void connection::take_buffer() {
   if (kept.capacity() > out_.capacity()) out_.swap(kept);
 }
 
-/// Whoever waits for the peer may wait for long, and keeps no large buffer. But most do not wait for long: so the worker keeps one for all,
-/// and a response needs none of its own.
+/// Whoever waits for the peer may wait for long, and keeps no buffer for what it sends. Most do not wait for long, so the worker keeps one for all:
+/// with thousands of connections it is the only one that is in the cache.
 void connection::leave_buffer() {
-  if (out_.capacity() <= kept_output) return;
+  if (out_.capacity() <= std::string{}.capacity()) return;
   std::string left;
   left.swap(out_);
   left.clear();

@@ -170,5 +170,30 @@ TEST_P(a_server_of_one_worker, has_one_buffer_for_all_connections_that_wait_for_
   });
 }
 
+TEST_P(a_server_of_one_worker, has_no_buffer_for_each_connection_that_was_answered) {
+  const std::string text = std::string(3'000, 'x') + "a page";
+  write("page", text);
+  with_.pages.recheck = 1h;
+  play_on_the_kernel([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    std::string came;
+    for (int n = 0; n < 2; ++n) {  // it is read from the disk; the buffer grows
+      came.clear();
+      co_await send(c, get("/page"));
+      co_await hear(c, came, "a page");
+    }
+    std::vector<tartan::tcp::stream> others;
+    const test::failing_memory counts{{.least = text.size(), .most = read_buffer::usual - 1}, test::failing_memory::never};
+    for (int n = 0; n < 10; ++n) {
+      auto other = co_await tartan::tcp::connect(*c.peer_address());
+      others.push_back(std::move(*other));
+      came.clear();
+      came.reserve(2 * text.size());
+      co_await send(others.back(), get("/page"));
+      co_await hear(others.back(), came, "a page");
+    }
+    EXPECT_EQ(counts.count(), 0u);
+  });
+}
+
 }  // namespace
 }  // namespace web

@@ -10,10 +10,12 @@
 
 namespace web {
 
-/// Grows as long as nothing is taken from it, and is small again when all was: a connection that waits for a request has `smallest` bytes.
+/// Grows as long as nothing is taken from it, and is small again when all was: a connection that waits for a request has `first` bytes, or `usual`
+/// ones if it has once needed more.
 class read_buffer {
  public:
-  static constexpr std::size_t smallest = 4096;
+  static constexpr std::size_t first = 1024;  ///< most heads fit
+  static constexpr std::size_t usual = 4096;
 
   [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
   [[nodiscard]] std::size_t size() const noexcept { return end_ - begin_; }
@@ -21,9 +23,12 @@ class read_buffer {
 
   /// Where to read into; text() given before is no longer valid.
   [[nodiscard]] std::span<std::byte> room() {
-    if (empty()) begin_ = end_ = 0;
-    if (empty() && capacity_ > smallest) capacity_ = 0;  // whoever reads now may wait for long
-    if (capacity_ - end_ < smallest / 8) make_room();
+    if (empty()) {
+      const bool was_too_small = capacity_ < usual && end_ == capacity_;
+      if (was_too_small || capacity_ > usual) capacity_ = 0;  // whoever reads now may wait for long
+      begin_ = end_ = 0;
+    }
+    if (capacity_ - end_ < std::clamp(capacity_ / 8, first / 8, usual / 8)) make_room();
     return {bytes_.get() + end_, capacity_ - end_};
   }
   void add(std::size_t received) noexcept { end_ += received; }
@@ -31,7 +36,7 @@ class read_buffer {
 
  private:
   void make_room() {
-    const std::size_t wanted = size() < capacity_ / 2 ? capacity_ : std::max(smallest, 2 * capacity_);
+    const std::size_t wanted = bytes_ == nullptr ? first : size() < capacity_ / 2 ? capacity_ : std::max(usual, 2 * capacity_);
     if (empty()) bytes_.reset();
     auto bigger = std::make_unique_for_overwrite<std::byte[]>(wanted);
     if (!empty()) std::memcpy(bigger.get(), bytes_.get() + begin_, size());

@@ -30,14 +30,40 @@ TEST(read_buffer, keeps_what_was_received_in_one_piece) {
 
 TEST(read_buffer, is_small_again_when_all_was_taken) {
   read_buffer buffer;
-  EXPECT_EQ(buffer.room().size(), read_buffer::smallest);
+  EXPECT_EQ(buffer.room().size(), read_buffer::first);
   receive(buffer, letters(30'000));
   buffer.drop(29'999);
   EXPECT_EQ(buffer.text().size(), 1u);
   buffer.drop(1);
-  EXPECT_EQ(buffer.room().size(), read_buffer::smallest);
+  EXPECT_EQ(buffer.room().size(), read_buffer::usual);
   receive(buffer, "again");
   EXPECT_EQ(buffer.text(), "again");
+}
+
+TEST(read_buffer, is_larger_for_who_has_filled_it) {
+  read_buffer buffer;
+  for (int n = 0; n < 3; ++n) {
+    EXPECT_EQ(buffer.room().size(), read_buffer::first);
+    receive(buffer, letters(read_buffer::first - 1));
+    buffer.drop(buffer.size());
+  }
+  receive(buffer, letters(read_buffer::first));
+  buffer.drop(buffer.size());
+  for (int n = 0; n < 3; ++n) {
+    EXPECT_EQ(buffer.room().size(), read_buffer::usual);
+    receive(buffer, letters(read_buffer::usual));
+    buffer.drop(buffer.size());
+  }
+}
+
+TEST(read_buffer, has_room_for_more_than_a_few_bytes) {
+  read_buffer buffer;
+  receive(buffer, letters(read_buffer::first - read_buffer::first / 8));
+  EXPECT_EQ(buffer.room().size(), read_buffer::first / 8);
+  receive(buffer, "a");
+  EXPECT_EQ(buffer.room().size(), read_buffer::usual - buffer.size());
+  receive(buffer, letters(read_buffer::usual - read_buffer::usual / 8 + 1 - buffer.size()));
+  EXPECT_EQ(buffer.room().size(), 2 * read_buffer::usual - buffer.size());
 }
 
 }  // namespace

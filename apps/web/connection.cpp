@@ -78,8 +78,9 @@ tartan::task<> connection::run() {
     sent_ += out_.size();
     if (large_ != nullptr || sent_ > sent_unasked) lingers_ = true;
     out_.clear();
+    if (large_ != nullptr) leave_buffer();
     if (large_ != nullptr && !co_await send_large()) co_return;
-    if (next == stop::end && may_close_at_once()) co_return;
+    if (next == stop::end && may_close_at_once()) co_return leave_buffer();
     if (next_site_ != nullptr) site_ = std::move(next_site_);
     if (ending_ || (draining_ && next == stop::input && !parser_.has_begun())) break;
     if (next != stop::input) continue;
@@ -95,7 +96,7 @@ tartan::task<> connection::run() {
     if (got) {
       in_.add(*got);
       waited_ = false;
-      if (*got == room.size()) lingers_ = true;  // there may be more
+      unread_ = *got == room.size();  // there may be more
     } else if (tls_ != nullptr && got.error() == tartan::errc::end_of_stream) {
       break;  // it has finished, and is told the same
     } else if (got.error() != tartan::errc::canceled) {
@@ -118,7 +119,7 @@ tartan::task<> connection::run() {
 /// are there at once, and fit what a connection sends unasked: else there would be time for bytes to come, or the kernel would keep for long
 /// what a slow client does not read. A server that ends has nobody who sends the rest, if it is the only process of its network.
 bool connection::may_close_at_once() const noexcept {
-  return asked_for_end_ && !lingers_ && !waited_ && !draining_ && tls_ == nullptr && body_.is_complete() && in_.empty();
+  return asked_for_end_ && !lingers_ && !unread_ && !waited_ && !draining_ && tls_ == nullptr && body_.is_complete() && in_.empty();
 }
 
 /// The handshake has the time of a head.
@@ -316,7 +317,9 @@ tartan::task<> connection::fetch() {
   if (!std::exchange(waited_, true)) co_await tartan::hint({.priority = 1});  // once for what a read has brought: many requests wait between
   for (bool is_answered = false; !is_answered;) {
     enter(phase::file);
+    if (out_.empty()) leave_buffer();
     const finding found = co_await host_->pages.ask(wanted_key(), now_);
+    if (out_.empty()) take_buffer();
     now_ = site_->runtime.now();
     is_answered = answer_finding(found);
   }
@@ -436,7 +439,7 @@ tartan::task<bool> connection::send_text(std::string_view text) {
 /// response (RFC 9112, 9.6). That nothing is unread now says nothing: the next bytes may be on their way.
 tartan::task<> connection::linger(std::chrono::seconds most) {
   if (!peer_.shutdown_send()) co_return;
-  in_ = {};  // what is read from now on is never added to it
+  in_ = {};
   leave_buffer();
   for (const time end = now_ + most; now_ < end; now_ = site_->runtime.now()) {
     enter(phase::lingering);
@@ -444,6 +447,8 @@ tartan::task<> connection::linger(std::chrono::seconds most) {
     watch();
     const tartan::result<std::size_t> got = co_await peer_.read_some(in_.room());
     if (!got) co_return;
+    in_.add(*got);
+    in_.drop(*got);
   }
 }
 

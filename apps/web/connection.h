@@ -124,7 +124,8 @@ class connection {
   bool asked_for_end_ = false;    ///< of the connection, by the last one
   bool waited_ = false;           ///< for the library, since the last read
   std::size_t sent_ = 0;          ///< bytes of responses from memory
-  bool lingers_ = false;          ///< at its end: of what was sent, or came, there may be more on its way
+  bool lingers_ = false;          ///< at its end: of what was sent there may be more on its way
+  bool unread_ = false;           ///< the last read was full
   bool draining_ = false;         ///< no request after those that have begun
   bool ending_ = false;           ///< nothing after out_
   bool timed_out_ = false;

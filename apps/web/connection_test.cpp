@@ -65,6 +65,16 @@ TEST_P(a_server_of_one_worker, closes_at_once_if_the_peer_has_said_that_nothing_
   }
 }
 
+TEST_P(a_server_of_one_worker, closes_at_once_after_a_long_head_too) {
+  network_.partial_percent = 0;
+  for (const std::size_t longer : {read_buffer::first, read_buffer::first + 500}) {
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      const bool may = co_await may_go_on_after(c, get("/page", "Connection: close\r\nX: " + std::string(longer, 'x') + "\r\n"));
+      EXPECT_FALSE(may) << "the server waits for this peer";
+    });
+  }
+}
+
 TEST_P(a_server_of_one_worker, waits_for_the_peer_after_another_method) {
   for (const char* const more : {"Content-Length: 1\r\n\r\nx", "\r\n"}) {
     play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
@@ -76,12 +86,13 @@ TEST_P(a_server_of_one_worker, waits_for_the_peer_after_another_method) {
 
 TEST_P(a_server_of_one_worker, waits_for_the_peer_if_more_has_come) {
   network_.partial_percent = 0;
-  const std::size_t whole = 4096;  // what is read at once
-  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
-    const std::size_t others = get("/page", "Connection: close\r\nX: \r\n").size();
-    const bool full = co_await may_go_on_after(c, get("/page", "Connection: close\r\nX: " + std::string(whole - others, 'x') + "\r\n"));
-    EXPECT_TRUE(full) << "what may not have been read was answered with a reset";
-  });
+  for (const std::size_t whole : {read_buffer::first, read_buffer::usual}) {  // reads that are full to their end
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      const std::size_t others = get("/page", "Connection: close\r\nX: \r\n").size();
+      const bool full = co_await may_go_on_after(c, get("/page", "Connection: close\r\nX: " + std::string(whole - others, 'x') + "\r\n"));
+      EXPECT_TRUE(full) << "what may not have been read was answered with a reset";
+    });
+  }
   play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
     const bool more = co_await may_go_on_after(c, get("/page", "Connection: close\r\n") + "\r\n");
     EXPECT_TRUE(more);
@@ -173,6 +184,8 @@ TEST_P(a_server_of_one_worker, has_one_buffer_for_all_connections_that_wait_for_
 TEST_P(a_server_of_one_worker, has_no_buffer_for_each_connection_that_was_answered) {
   const std::string text = std::string(3'000, 'x') + "a page";
   write("page", text);
+  write("large", std::string(20'000'000, 'x'));
+  with_.pages.open_files = 0;  // none is kept open, which would be waited for
   with_.pages.recheck = 1h;
   play_on_the_kernel([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
     std::string came;
@@ -188,6 +201,11 @@ TEST_P(a_server_of_one_worker, has_no_buffer_for_each_connection_that_was_answer
       others.push_back(std::move(*other));
       came.clear();
       came.reserve(2 * text.size());
+      if (n == 5) {  // this one takes long, and keeps none meanwhile
+        co_await send(others.back(), get("/large"));
+        co_await hear(others.back(), came, "\r\n\r\n");
+        continue;
+      }
       co_await send(others.back(), get("/page"));
       co_await hear(others.back(), came, "a page");
     }

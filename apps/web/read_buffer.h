@@ -36,7 +36,7 @@ class read_buffer {
 
  private:
   void make_room() {
-    const std::size_t wanted = bytes_ == nullptr ? first : size() < capacity_ / 2 ? capacity_ : std::max(usual, 2 * capacity_);
+    const std::size_t wanted = bytes_ == nullptr ? first : capacity_ < usual ? usual : size() < capacity_ / 2 ? capacity_ : 2 * capacity_;
     if (empty()) bytes_.reset();
     auto bigger = std::make_unique_for_overwrite<std::byte[]>(wanted);
     if (!empty()) std::memcpy(bigger.get(), bytes_.get() + begin_, size());

@@ -56,6 +56,14 @@ TEST(read_buffer, is_larger_for_who_has_filled_it) {
   }
 }
 
+TEST(read_buffer, is_larger_for_who_leaves_a_part_in_it) {
+  read_buffer buffer;
+  receive(buffer, letters(read_buffer::first));
+  buffer.drop(read_buffer::first - 100);
+  EXPECT_EQ(buffer.room().size(), read_buffer::usual - 100);
+  EXPECT_EQ(buffer.text(), std::string_view{letters(read_buffer::first)}.substr(read_buffer::first - 100));
+}
+
 TEST(read_buffer, has_room_for_more_than_a_few_bytes) {
   read_buffer buffer;
   receive(buffer, letters(read_buffer::first - read_buffer::first / 8));

@@ -25,7 +25,7 @@ struct worker_store {
   }
   std::vector<page_cache> pages;  ///< of each host, those that it has served last
   date_clock date;
-  std::string output;  ///< empty: a large buffer for responses, when no connection has it
+  std::string output;  ///< empty: the buffer for responses, when no connection has it
 };
 
 /// Settings and folders never change, the libraries' shelves and the log have colors, the rest is per worker: nothing needs a lock.

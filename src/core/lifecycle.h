@@ -86,6 +86,7 @@ class lifecycle {
   /// Posts the timers that are due. Gives whether there were any. Cost: a clock read if any timer is set.
   bool look_at_timers() noexcept;
   static constexpr int events_between_looks = 64;
+  static constexpr int events_after_full_look = 32;
   /// Operations that may complete at once in one event (contract 12).
   static constexpr std::uint32_t inline_completions = 64;
 
@@ -99,8 +100,8 @@ class lifecycle {
 
   /// Wakes some sleeper unless somebody searches; gives whether it did. Cost: a system call.
   bool wake_any(worker* from) noexcept;
-  /// Wakes this one, if it sleeps; or somebody in its stead, who will look everywhere.
-  void wake(unsigned index, worker* from) noexcept;
+  /// Wakes this one, if it sleeps; or somebody in its stead, who will look everywhere. Gives whether it slept.
+  bool wake(unsigned index, worker* from) noexcept;
   /// Wakes this one and no other, if it sleeps: for what only it can do. Async-signal-safe.
   void summon(unsigned index, worker* from) noexcept;
   /// Whether this worker has called the other one because its line is long, so that who comes need not watch it first; and that has come.
@@ -158,6 +159,7 @@ class lifecycle {
   void ask_for_help(worker& w) noexcept;
   [[nodiscard]] bool waits_for_called(worker& w) noexcept;
   bool harvest(worker& w) noexcept;
+  void look_sooner(worker& w) noexcept;
   void set_aside(worker& w) noexcept;
   void seat_sleepers() noexcept;
   void secure_timer(std::uint64_t deadline_ns, worker* from) noexcept;

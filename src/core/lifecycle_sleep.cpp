@@ -19,8 +19,6 @@ namespace {
 
 /// Looks for which a watcher stays one although it declined nothing.
 constexpr unsigned watch_rests = 8;
-/// So often it looks once more while the other worker stands by.
-constexpr int looks_for_two = 3;
 /// A sleeper that wakes so much after a timer's tick has ended (131 us at most after the deadline) still keeps contract 11's 1 ms.
 constexpr std::uint64_t timer_slack_ns = 500'000;
 
@@ -57,21 +55,24 @@ bool lifecycle::look(worker& w) noexcept {
 
 bool lifecycle::watches_outside() const noexcept { return rt_.clock().descriptor() >= 0; }
 
+/// A sleep that finds something at once costs more than a look, and says that nothing has waited.
 bool lifecycle::look_before_rest(worker& w) noexcept {
-  if (hurried(w) || !rt_.clock().finds_in_sleep()) return look(w);
+  if (hurried(w) || !rt_.clock().finds_in_sleep() || rt_.clock().may_have_left(w.index)) return look(w);
   return look_at_timers();
+}
+
+/// One worker takes little at once: if it got all that, what it leaves outside waits no longer than it would have in the line.
+void lifecycle::look_sooner(worker& w) noexcept {
+  if (workers_.size() == 1 && rt_.clock().may_have_left(w.index)) w.credits = std::min(w.credits, events_after_full_look);
 }
 
 /// What is ready outside; and a call to a sleeper, that this worker has taken instead.
 bool lifecycle::harvest(worker& w) noexcept {
   if (waits_for_called(w)) return false;
   w.posts_readiness = true;
-  bool posted = rt_.clock().harvest(w.index);
-  // Whether who stands by is needed is told from the line here: what is ready must be in it, as far as it counts.
-  for (int more = looks_for_two; more > 0 && guard_.is_on() && rt_.clock().may_have_left(w.index); --more) {
-    posted = rt_.clock().harvest(w.index) || posted;
-  }
+  const bool posted = rt_.clock().harvest(w.index);
   w.posts_readiness = false;
+  if (posted) look_sooner(w);
   if (rt_.clock().took_call(w.index)) pass_on_call(w, w.searching);
   return posted;
 }
@@ -179,6 +180,7 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
     ask_for_help(w);
   }
   w.credits = events_between_looks;
+  look_sooner(w);
 }
 
 /// A watcher whose patience has ended: whether it sleeps on. All others go on to see it asleep, so it owes nobody a barrier; getting up to look
@@ -290,10 +292,11 @@ bool lifecycle::wake_any(worker* from) noexcept {
   return true;
 }
 
-void lifecycle::wake(unsigned index, worker* from) noexcept {
-  if (!idle_.claim(index)) return;
+bool lifecycle::wake(unsigned index, worker* from) noexcept {
+  if (!idle_.claim(index)) return false;
   rt_.clock().wake(index, idle_.token_of(index));
   if (from != nullptr) from->wakes.add();
+  return true;
 }
 
 void lifecycle::summon(unsigned index, worker* from) noexcept {

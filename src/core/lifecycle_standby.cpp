@@ -85,7 +85,8 @@ void lifecycle::ask_for_help(worker& w) noexcept {
   if (rt_.policy().waiting(w.index) * turn_ns < long_line_ns) return;
   if (turn_ns >= dear_turn_ns) both_wait_until_.store(rt_.now_ns() + both_wait_ns, std::memory_order_relaxed);
   wants_help_.store(w.index, std::memory_order_relaxed);
-  if (!wake_any(&w)) help_has_come();  // somebody searches
+  // Not wake_any: the one that searches may be this one.
+  if (idle_.view().paused() || !wake(1 - w.index, &w)) help_has_come();
 }
 
 }  // namespace tartan::detail

@@ -39,6 +39,7 @@ struct lifecycle_probe {
   static bool may_stand_by(lifecycle& life, unsigned index) { return life.may_stand_by(life.at(index)); }
   static bool is_attended(lifecycle& life, unsigned index) { return life.is_attended(life.at(index)); }
   static void attend(lifecycle& life, unsigned index, bool has_slept) { life.attend(life.at(index), has_slept); }
+  static void look_sooner(lifecycle& life, worker& w) { life.look_sooner(w); }
   static void ask_for_help(lifecycle& life, unsigned index) { life.ask_for_help(life.at(index)); }
 };
 
@@ -398,22 +399,33 @@ TEST_F(two_at_rest, the_alarm_is_not_set_ahead_while_colors_of_a_higher_level_go
   lifecycle_probe::end_watch(life(), 1);
 }
 
-// From its line it is told whether the other one is needed.
-TEST_F(two_at_rest, one_looks_for_more_if_there_is_much_while_the_other_one_stands_by) {
+// A sleep would find it at once, and then nothing would be known to have waited.
+TEST_F(two_at_rest, one_looks_before_it_rests_if_the_last_look_was_full) {
   const auto looks = [this] {
     const unsigned before = time.harvests.load();
-    static_cast<void>(life().look(life().at(0)));
+    static_cast<void>(life().look_before_rest(life().at(0)));
     return time.harvests.load() - before;
   };
+  EXPECT_EQ(looks(), 0u);
   time.finds_much = true;
   EXPECT_EQ(looks(), 1u);
-  lifecycle_probe::stand_by(life(), 1);
-  sleeps(1);
-  EXPECT_EQ(looks(), 4u);
-  time.finds_much = false;
-  EXPECT_EQ(looks(), 1u);
-  lifecycle_probe::end_watch(life(), 1);
-  wakes(1);
+}
+
+TEST(one_at_rest, looks_sooner_after_a_full_look_if_it_is_the_only_one) {
+  const auto left = [](unsigned workers, bool much) {
+    noted_poller time;
+    options with = two_workers(time);
+    with.workers = workers;
+    runtime rt{with};
+    time.finds_much = much;
+    detail::worker& w = rt.state().life().at(0);
+    w.credits = 64;
+    lifecycle_probe::look_sooner(rt.state().life(), w);
+    return w.credits;
+  };
+  EXPECT_EQ(left(1, true), 32);
+  EXPECT_EQ(left(1, false), 64);
+  EXPECT_EQ(left(2, true), 64);
 }
 
 TEST_F(two_at_rest, a_long_line_calls_who_stands_by_and_makes_both_wait_for_readiness_if_its_turns_are_long) {
@@ -433,11 +445,13 @@ TEST_F(two_at_rest, a_long_line_calls_who_stands_by_and_makes_both_wait_for_read
   lifecycle_probe::ask_for_help(life(), 0);
   EXPECT_FALSE(life().wants_help(0)) << "it is not long";
   turns.note(3'900 + 2'900 + 16'000, 2);
-  life().sleepers().search();
+  life().sleepers().pause();
   lifecycle_probe::ask_for_help(life(), 0);
-  EXPECT_FALSE(life().wants_help(0)) << "somebody searches, and comes by itself";
+  EXPECT_FALSE(life().wants_help(0)) << "nobody is woken between runs";
+  life().sleepers().resume();
+  life().sleepers().search();  // as after a sleep: it is the one who asks that is counted
+  lifecycle_probe::ask_for_help(life(), 0);
   (void)life().sleepers().end_search();
-  lifecycle_probe::ask_for_help(life(), 0);
   EXPECT_TRUE(life().wants_help(0));
   EXPECT_TRUE(life().sleepers().is_claimed(1));
   lifecycle_probe::end_watch(life(), 1);

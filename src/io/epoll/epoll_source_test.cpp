@@ -107,14 +107,25 @@ TEST(epoll_source, brings_more_edges_than_fit_into_one_look) {
   std::uint64_t mark = 0;
   for (const wire& each : wires) ASSERT_EQ(source.watch(each.ends[0], ++mark), 0);
   for (const wire& each : wires) each.send();
-  EXPECT_TRUE(source.harvest(0));
-  EXPECT_EQ(book.in.size(), 32u);
-  EXPECT_TRUE(source.may_have_left(0));
   while (source.harvest(0)) {
   }
   EXPECT_FALSE(source.may_have_left(0));
   EXPECT_EQ(book.in.size(), wires.size());
   for (const auto& [which, edges] : book.in) EXPECT_EQ(edges, 1) << which;
+}
+
+TEST(epoll_source, takes_less_at_once_for_one_worker_than_for_several) {
+  for (const unsigned workers : {1u, 2u}) {
+    epoll_source source{workers};
+    notebook book{source};
+    std::array<wire, 300> wires;
+    std::uint64_t mark = 0;
+    for (const wire& each : wires) ASSERT_EQ(source.watch(each.ends[0], ++mark), 0);
+    for (const wire& each : wires) each.send();
+    EXPECT_TRUE(source.harvest(workers - 1));
+    EXPECT_EQ(book.in.size(), workers == 1 ? 32u : 128u);
+    EXPECT_TRUE(source.may_have_left(workers - 1));
+  }
 }
 
 TEST(epoll_source, hands_what_is_set_aside_to_whoever_harvests_next) {

@@ -100,8 +100,8 @@ class lifecycle {
 
   /// Wakes some sleeper unless somebody searches; gives whether it did. Cost: a system call.
   bool wake_any(worker* from) noexcept;
-  /// Wakes this one, if it sleeps; or somebody in its stead, who will look everywhere. Gives whether it slept.
-  bool wake(unsigned index, worker* from) noexcept;
+  /// Wakes this one, if it sleeps; or somebody in its stead, who will look everywhere.
+  void wake(unsigned index, worker* from) noexcept;
   /// Wakes this one and no other, if it sleeps: for what only it can do. Async-signal-safe.
   void summon(unsigned index, worker* from) noexcept;
   /// Whether this worker has called the other one because its line is long, so that who comes need not watch it first; and that has come.

@@ -177,7 +177,6 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
     w.posts_readiness = true;
     rt_.clock().deliver(w.index);
     w.posts_readiness = false;
-    ask_for_help(w);
   }
   w.credits = events_between_looks;
   look_sooner(w);
@@ -292,11 +291,10 @@ bool lifecycle::wake_any(worker* from) noexcept {
   return true;
 }
 
-bool lifecycle::wake(unsigned index, worker* from) noexcept {
-  if (!idle_.claim(index)) return false;
+void lifecycle::wake(unsigned index, worker* from) noexcept {
+  if (!idle_.claim(index)) return;
   rt_.clock().wake(index, idle_.token_of(index));
   if (from != nullptr) from->wakes.add();
-  return true;
 }
 
 void lifecycle::summon(unsigned index, worker* from) noexcept {

@@ -449,9 +449,11 @@ TEST_F(two_at_rest, a_long_line_calls_who_stands_by_and_makes_both_wait_for_read
   lifecycle_probe::ask_for_help(life(), 0);
   EXPECT_FALSE(life().wants_help(0)) << "nobody is woken between runs";
   life().sleepers().resume();
-  life().sleepers().search();  // as after a sleep: it is the one who asks that is counted
+  life().sleepers().search();
   lifecycle_probe::ask_for_help(life(), 0);
+  EXPECT_FALSE(life().wants_help(0)) << "somebody searches, and comes by itself";
   (void)life().sleepers().end_search();
+  lifecycle_probe::ask_for_help(life(), 0);
   EXPECT_TRUE(life().wants_help(0));
   EXPECT_TRUE(life().sleepers().is_claimed(1));
   lifecycle_probe::end_watch(life(), 1);

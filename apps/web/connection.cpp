@@ -67,12 +67,12 @@ tartan::task<> connection::run() {
     if (next == stop::library && large_ == nullptr) continue;
     if (tls_ != nullptr) {
       const bool sent = co_await send_text(out_);
-      if (!sent) co_return;
+      if (!sent) co_return leave_buffer();
       out_.clear();
     }
     for (std::string_view rest = out_; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {  // send_text, without a frame of its own
       enter(phase::sending);
-      if (!co_await peer_.write(rest.substr(0, piece))) co_return;
+      if (!co_await peer_.write(rest.substr(0, piece))) co_return leave_buffer();
       now_ = site_->runtime.now();  // much later, if the peer is slow
     }
     sent_ += out_.size();
@@ -107,6 +107,7 @@ tartan::task<> connection::run() {
       break;  // its time is up, or the server's
     }
   }
+  leave_buffer();
   if (tls_ != nullptr) {
     enter(phase::sending);
     static_cast<void>(co_await tls_->finish());
@@ -282,6 +283,7 @@ void connection::end_request(status answered) {
 
 /// It is no request: says why, and ends.
 void connection::refuse(status why) {
+  if (out_.empty()) take_buffer();
   request_ = {};
   if (parser_.asks_for_head(in_.text())) request_.method = method::head;
   response_at_ = out_.size();
@@ -440,14 +442,13 @@ tartan::task<bool> connection::send_text(std::string_view text) {
 tartan::task<> connection::linger(std::chrono::seconds most) {
   if (!peer_.shutdown_send()) co_return;
   in_ = {};
-  leave_buffer();
   for (const time end = now_ + most; now_ < end; now_ = site_->runtime.now()) {
     enter(phase::lingering);
     deadline_ = std::min(deadline_, end);
     watch();
     const tartan::result<std::size_t> got = co_await peer_.read_some(in_.room());
     if (!got) co_return;
-    in_.add(*got);
+    in_.add(*got);  // dropped at once, so that there is always room
     in_.drop(*got);
   }
 }
@@ -459,7 +460,7 @@ void connection::take_buffer() {
 }
 
 /// Whoever waits for the peer may wait for long, and keeps no buffer for what it sends. Most do not wait for long, so the worker keeps one for all:
-/// with thousands of connections it is the only one that is in the cache.
+/// with thousands of connections it is the only one that is in the cache. One that a large page has made larger than that is freed.
 void connection::leave_buffer() {
   if (out_.capacity() <= std::string{}.capacity()) return;
   std::string left;

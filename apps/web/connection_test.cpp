@@ -213,5 +213,28 @@ TEST_P(a_server_of_one_worker, has_no_buffer_for_each_connection_that_was_answer
   });
 }
 
+TEST_P(a_server_of_one_worker, keeps_the_buffer_of_connections_that_end) {
+  const std::string text = std::string(3'000, 'x') + "a page";
+  write("page", text);
+  with_.pages.recheck = 1h;
+  play_on_the_kernel([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    std::string came;
+    came.reserve(2 * text.size());
+    const auto ask = [&](tartan::tcp::stream& peer, const char* fields, const char* behind = "") -> tartan::task<> {
+      came.clear();
+      co_await send(peer, get("/page", fields) + behind);
+      co_await hear(peer, came, "a page");
+    };
+    co_await ask(c, "");
+    co_await ask(c, "");
+    const test::failing_memory counts{{.least = text.size(), .most = read_buffer::usual - 1}, test::failing_memory::never};
+    for (int n = 0; n < 10; ++n) {
+      auto other = co_await tartan::tcp::connect(*c.peer_address());
+      co_await ask(*other, "Connection: close\r\n", n % 2 == 0 ? "" : "\r\n");  // at once, and after the peer
+    }
+    EXPECT_EQ(counts.count(), 0u);
+  });
+}
+
 }  // namespace
 }  // namespace web

@@ -40,6 +40,7 @@ class server:
     def __init__(self, launches, ports, cpus=()):
         self.complaints = tempfile.TemporaryFile()
         self.ports = ports
+        self.was_killed = False
         self.processes = []
         for each in launches:
             # A group of its own, so that nobody is left of it.
@@ -83,6 +84,7 @@ class server:
             try:
                 process.wait(max(0, until - time.monotonic()))
             except subprocess.TimeoutExpired:
+                self.was_killed = True
                 wrong.append(f"did not end within {within_s} s of SIGTERM")
             # Whoever is left of its group: it may be a child that is its own.
             try:

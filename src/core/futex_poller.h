@@ -49,7 +49,7 @@ class futex_poller final : public poller {
   bool harvest(unsigned worker) noexcept override;
   [[nodiscard]] bool may_have_left(unsigned worker) const noexcept override;
   [[nodiscard]] bool took_call(unsigned worker) noexcept override;
-  [[nodiscard]] bool finds_in_sleep() const noexcept override { return true; }
+  [[nodiscard]] bool finds_in_sleep() const noexcept override { return !has_aside(); }
   [[nodiscard]] int descriptor() const noexcept override;
   [[nodiscard]] bool takes_source() const noexcept override { return true; }
   void make_standby() noexcept override;

@@ -247,6 +247,17 @@ TEST(futex_poller, sleeps_in_a_source_from_the_next_approach_on) {
   EXPECT_EQ(poller.sleep(0, token, {}), slept::called);
 }
 
+TEST(futex_poller, finds_in_its_sleep_whatever_was_not_set_aside) {
+  futex_poller poller;
+  told_source source;
+  poller.attach(1);
+  EXPECT_TRUE(poller.finds_in_sleep());
+  poller.take_source(source);
+  EXPECT_TRUE(poller.finds_in_sleep());
+  source.aside = true;
+  EXPECT_FALSE(poller.finds_in_sleep());
+}
+
 TEST(futex_poller, sleeps_beside_its_source_where_no_readiness_comes) {
   futex_poller poller;
   told_source source;

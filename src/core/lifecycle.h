@@ -81,12 +81,11 @@ class lifecycle {
 
   /// Looks at the clock, at timers and outside, without waiting. Gives whether anything was posted.
   bool look(worker& w) noexcept;
-  /// The same for a worker that will rest at once if there is nothing: what its sleep would find is left to that.
+  /// The same for a worker that will rest at once if there is nothing: what its sleep would find is left to that, unless the last look was a full one.
   bool look_before_rest(worker& w) noexcept;
   /// Posts the timers that are due. Gives whether there were any. Cost: a clock read if any timer is set.
   bool look_at_timers() noexcept;
   static constexpr int events_between_looks = 64;
-  static constexpr int events_after_full_look = 32;
   /// Operations that may complete at once in one event (contract 12).
   static constexpr std::uint32_t inline_completions = 64;
 
@@ -100,8 +99,8 @@ class lifecycle {
 
   /// Wakes some sleeper unless somebody searches; gives whether it did. Cost: a system call.
   bool wake_any(worker* from) noexcept;
-  /// Wakes this one, if it sleeps; or somebody in its stead, who will look everywhere.
-  void wake(unsigned index, worker* from) noexcept;
+  /// Wakes this one, if it sleeps; or somebody in its stead, who will look everywhere. Gives whether it did.
+  bool wake(unsigned index, worker* from) noexcept;
   /// Wakes this one and no other, if it sleeps: for what only it can do. Async-signal-safe.
   void summon(unsigned index, worker* from) noexcept;
   /// Whether this worker has called the other one because its line is long, so that who comes need not watch it first; and that has come.
@@ -156,7 +155,7 @@ class lifecycle {
   void end_watch(worker& w) noexcept;
   [[nodiscard]] bool is_attended(worker& w) noexcept;
   void attend(worker& w, bool has_slept) noexcept;
-  void ask_for_help(worker& w) noexcept;
+  void ask_for_help(worker& w, bool has_slept) noexcept;
   [[nodiscard]] bool waits_for_called(worker& w) noexcept;
   bool harvest(worker& w) noexcept;
   void look_sooner(worker& w) noexcept;

@@ -49,7 +49,7 @@ bool lifecycle::look(worker& w) noexcept {
   // Outside first: a test's clock may move until this worker is seen to be awake.
   const bool posted = harvest(w);
   attend(w, false);
-  ask_for_help(w);
+  ask_for_help(w, false);
   return look_at_timers() || posted;
 }
 
@@ -63,7 +63,7 @@ bool lifecycle::look_before_rest(worker& w) noexcept {
 
 /// One worker takes little at once: if it got all that, what it leaves outside waits no longer than it would have in the line.
 void lifecycle::look_sooner(worker& w) noexcept {
-  if (workers_.size() == 1 && rt_.clock().may_have_left(w.index)) w.credits = std::min(w.credits, events_after_full_look);
+  if (workers_.size() == 1 && rt_.clock().may_have_left(w.index)) w.credits = readiness_source::most_alone;
 }
 
 /// What is ready outside; and a call to a sleeper, that this worker has taken instead.
@@ -177,6 +177,7 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
     w.posts_readiness = true;
     rt_.clock().deliver(w.index);
     w.posts_readiness = false;
+    ask_for_help(w, true);
   }
   w.credits = events_between_looks;
   look_sooner(w);
@@ -280,7 +281,7 @@ void lifecycle::finish_if_quiescent(std::uint64_t this_run) noexcept {
 }
 
 void lifecycle::reconsider() noexcept {
-  if (goal_.load(std::memory_order_acquire) == until::idle) wake(0, nullptr);
+  if (goal_.load(std::memory_order_acquire) == until::idle) static_cast<void>(wake(0, nullptr));
 }
 
 bool lifecycle::wake_any(worker* from) noexcept {
@@ -291,10 +292,11 @@ bool lifecycle::wake_any(worker* from) noexcept {
   return true;
 }
 
-void lifecycle::wake(unsigned index, worker* from) noexcept {
-  if (!idle_.claim(index)) return;
+bool lifecycle::wake(unsigned index, worker* from) noexcept {
+  if (!idle_.claim(index)) return false;
   rt_.clock().wake(index, idle_.token_of(index));
   if (from != nullptr) from->wakes.add();
+  return true;
 }
 
 void lifecycle::summon(unsigned index, worker* from) noexcept {

@@ -90,7 +90,7 @@ class poller {
   [[nodiscard]] virtual bool may_have_left(unsigned /*worker*/) const noexcept { return false; }
   /// Whether that has taken a call that was to end a sleep; forgets it.
   [[nodiscard]] virtual bool took_call(unsigned /*worker*/) noexcept { return false; }
-  /// Whether a sleep ends at once for whatever a harvest would give.
+  /// Whether a sleep ends at once for whatever a harvest would give; what was set aside ends none.
   [[nodiscard]] virtual bool finds_in_sleep() const noexcept { return false; }
   /// A descriptor that is readable while something is ready that no worker has taken; -1: none.
   [[nodiscard]] virtual int descriptor() const noexcept { return -1; }

@@ -26,6 +26,9 @@ class readiness_source {
   /// Async-signal-safe.
   virtual void call() noexcept = 0;
 
+  /// What one worker alone takes at once, and has to serve before it looks again; several may take more.
+  static constexpr int most_alone = 32;
+
   /// Posts what wait() has kept.
   virtual void deliver(unsigned worker) noexcept = 0;
   /// Or keeps it for the next harvest, whichever worker's. Gives whether there was any.

@@ -12,7 +12,9 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <iostream>
 #include <span>
+#include <system_error>
 #include <tartan/core/on.h>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
@@ -22,6 +24,10 @@
 #include <thread>
 #include <utility>
 
+#include "core/lifecycle.h"
+#include "core/runtime_state.h"
+#include "core/sched/policy.h"
+#include "tests/hang_watch.h"
 #include "tests/workers.h"
 
 namespace tartan {
@@ -56,14 +62,52 @@ task<> serve(tcp::listener& door, int peers) {
   }
 }
 
-task<> ask(address at, int& answers) {
+/// How far the one that asks has got.
+struct progress {
+  int answers = 0;
+  const char* last = "nothing";
+  std::error_code why{};  ///< it ended so
+};
+
+task<> ask_thrice(address at, progress& so_far) {
+  so_far.last = "connect";
   auto stream = co_await tcp::connect(at);
-  if (!stream) co_return;
+  if (!stream) co_return static_cast<void>(so_far.why = stream.error());
   std::array<std::byte, 8> bytes{};
   for (int n = 0; n < 3; ++n) {
-    if (!co_await stream->write(std::span<const std::byte>{bytes})) co_return;
-    if (!co_await stream->read_exactly(bytes)) co_return;
-    ++answers;
+    so_far.last = "write";
+    const auto wrote = co_await stream->write(std::span<const std::byte>{bytes});
+    if (!wrote) co_return static_cast<void>(so_far.why = wrote.error());
+    so_far.last = "read";
+    const auto got = co_await stream->read_exactly(bytes);
+    if (!got) co_return static_cast<void>(so_far.why = got.error());
+    ++so_far.answers;
+  }
+}
+
+/// If it fails, nobody else comes to that door.
+task<> ask(tcp::listener& door, address at, progress& so_far) {
+  co_await ask_thrice(at, so_far);
+  if (!so_far.why) co_return;
+  co_await on(door.color());
+  door.close();
+}
+
+/// What there is to know of a run that does not end.
+void tell(runtime& rt, tcp::listener& door, const progress& so_far) {
+  detail::lifecycle& life = rt.state().life();
+  pollfd waiting{door.native_handle(), POLLIN, 0};
+  const bool somebody_waits = ::poll(&waiting, 1, 0) == 1;
+  std::cerr << so_far.answers << " answers, last " << so_far.last << " (" << so_far.why.message()
+            << "); somebody waits to be accepted: " << somebody_waits << "; operations " << rt.state().operations()
+            << ", anything left " << rt.state().policy().any_left() << ", idle word " << std::hex
+            << life.sleepers().view().word << std::dec << '\n';
+  for (unsigned n = 0; n < life.size(); ++n) {
+    const detail::worker& w = life.at(n);
+    std::cerr << "worker " << n << ": token " << life.sleepers().token_of(n).load(std::memory_order_relaxed)
+              << ", searching " << w.searching << ", beside " << w.beside << ", polls "
+              << w.polls.load(std::memory_order_relaxed) << ", called again " << w.called_again << ", waiting "
+              << rt.state().policy().waiting(n) << ", sleeps " << w.sleeps.get() << ", turns " << w.turns.get() << '\n';
   }
 }
 
@@ -71,13 +115,14 @@ TEST_P(idle_workers, end_a_run_until_idle_when_the_last_operation_has_ended) {
   runtime rt{with()};
   auto door = tcp::listen(rt, "127.0.0.1:0");
   const address at = door.local_address().value();
-  int answers = 0;
+  progress so_far;
+  test::tell_if_it_hangs([&] { tell(rt, door, so_far); });
   const int rounds = 1000;
   for (int round = 1; round <= rounds; ++round) {
     spawn_in(rt, door.color(), serve, std::ref(door), 1);
-    spawn_in(rt, color{1}, ask, at, std::ref(answers));
+    spawn_in(rt, color{1}, ask, std::ref(door), at, std::ref(so_far));
     rt.run_until_idle();
-    ASSERT_EQ(answers, 3 * round);
+    ASSERT_EQ(so_far.answers, 3 * round) << so_far.last << ": " << so_far.why.message();
   }
 }
 
@@ -147,7 +192,13 @@ TEST_P(several_idle_workers, hear_of_descriptors_that_were_opened_while_they_sle
   rt.post(color{1}, [&] {
     auto door = tcp::listen(rt, "127.0.0.1:0");
     const address at = door.local_address().value();
-    spawn_in(color{2}, [](tcp::listener own) -> task<> { co_await on(own.color()); co_await serve(own, 1); }, std::move(door));
+    spawn_in(
+        color{2},
+        [](tcp::listener own) -> task<> {
+          co_await on(own.color());
+          co_await serve(own, 1);
+        },
+        std::move(door));
     const plain_client client{at};
     client.send();
     test::spin_until([&] { return client.receive(); });  // the others have to do it

@@ -49,8 +49,8 @@ struct options {
   /// color's turn began, for 0.5 ms and what the 16 under way then take. The papers' schedulers have their own rules. Limit: 1 to 65536.
   unsigned batch = 256;
 
-  /// Priority of looking outside for readiness and timers, which a worker does every 64 events (hints.h). While a color waits on it whose priority is
-  /// higher, it looks one time in 16. At 3 and above nothing goes before it.
+  /// Priority of looking outside for readiness and timers, which a worker does every 64 events, or sooner (hints.h). While a color waits on
+  /// it whose priority is higher, it looks one time in 16. At 3 and above nothing goes before it.
   unsigned poll_priority = 3;
 
   /// Lets idle workers take colors from busy ones. Off: only for measurements; contract 7 does not hold then.

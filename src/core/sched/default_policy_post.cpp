@@ -170,7 +170,7 @@ void default_policy::after_link(unsigned owner, bool only_owner, worker* from) n
   // Readiness is taken over by who posts it, as soon as it has nothing of its own to do; or its owner, who watches or stands by, comes for it
   // (left-to-poster).
   if (from != nullptr && from->posts_readiness && workers_ == 2 && seen.is_watched()) return;
-  if (life_.sleepers().is_asleep(owner)) return life_.wake(owner, from);
+  if (life_.sleepers().is_asleep(owner)) return static_cast<void>(life_.wake(owner, from));
   if (!seen.watching()) life_.wake_any(from);
 }
 

@@ -16,9 +16,7 @@ namespace {
 
 result<slot_key> take_over(io_service& service, int descriptor, color c, std::unique_ptr<slot_extra> more, bool closes_at_stop) noexcept {
   if (const int error = service.system().unblock(descriptor); error < 0) return system_error(error);
-  const result<slot_key> opened = service.open(descriptor, c, std::nullopt, std::move(more), closes_at_stop);
-  if (opened) opened->slot->known_outside.store(true, std::memory_order_relaxed);
-  return opened;
+  return service.open(descriptor, c, std::nullopt, std::move(more), closes_at_stop);
 }
 
 /// An error if it is not what it has to be: an accept would tell so too late.

@@ -8,7 +8,7 @@ namespace tartan {
 
 result<> socket_stream::shutdown_send(std::source_location site) noexcept {
   if (!check(site)) return errc::closed;
-  const int error = key().slot->service().system().shut_down(descriptor(), SHUT_WR);
+  const int error = key().slot->service().system().shut_down(native_handle(), SHUT_WR);
   if (error < 0) return detail::system_error(error);
   return {};
 }

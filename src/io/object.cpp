@@ -13,13 +13,7 @@ using detail::system_error;
 
 bool io_object::is_open() const noexcept { return key_.slot != nullptr && key_.slot->is_open(key_.generation); }
 
-int io_object::descriptor() const noexcept { return is_open() ? key_.slot->descriptor() : -1; }
-
-int io_object::native_handle() const noexcept {
-  if (!is_open()) return -1;
-  key_.slot->known_outside.store(true, std::memory_order_relaxed);
-  return key_.slot->descriptor();
-}
+int io_object::native_handle() const noexcept { return is_open() ? key_.slot->descriptor() : -1; }
 
 bool io_object::check(std::source_location site) const noexcept {
   if (!is_open()) return false;
@@ -52,7 +46,7 @@ void io_object::abandon() noexcept {
 
 result<> io_object::set_option(int level, int name, int value) noexcept {
   if (!is_open()) return errc::closed;
-  const int error = key_.slot->service().system().set_option(descriptor(), level, name, &value, sizeof value);
+  const int error = key_.slot->service().system().set_option(native_handle(), level, name, &value, sizeof value);
   if (error < 0) return system_error(error);
   return {};
 }
@@ -61,7 +55,7 @@ result<int> io_object::option(int level, int name) const noexcept {
   if (!is_open()) return errc::closed;
   int value = 0;
   socklen_t size = sizeof value;
-  const int error = key_.slot->service().system().get_option(descriptor(), level, name, &value, &size);
+  const int error = key_.slot->service().system().get_option(native_handle(), level, name, &value, &size);
   if (error < 0) return system_error(error);
   return value;
 }
@@ -70,7 +64,7 @@ result<address> io_object::local_address() const noexcept {
   if (!is_open()) return errc::closed;
   sockaddr_storage native{};
   socklen_t size = sizeof native;
-  const int error = key_.slot->service().system().local_address(descriptor(), reinterpret_cast<sockaddr*>(&native), &size);
+  const int error = key_.slot->service().system().local_address(native_handle(), reinterpret_cast<sockaddr*>(&native), &size);
   if (error < 0) return system_error(error);
   return address::from(reinterpret_cast<const sockaddr*>(&native), size);
 }
@@ -79,7 +73,7 @@ result<address> io_object::peer_address() const noexcept {
   if (!is_open()) return errc::closed;
   sockaddr_storage native{};
   socklen_t size = sizeof native;
-  const int error = key_.slot->service().system().peer_address(descriptor(), reinterpret_cast<sockaddr*>(&native), &size);
+  const int error = key_.slot->service().system().peer_address(native_handle(), reinterpret_cast<sockaddr*>(&native), &size);
   if (error < 0) return system_error(error);
   return address::from(reinterpret_cast<const sockaddr*>(&native), size);
 }

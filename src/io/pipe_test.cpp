@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <string>
 #include <tartan/core/on.h>
@@ -137,6 +138,32 @@ TEST_P(pipes_of_the_kernel, give_an_error_and_no_signal_when_nobody_reads) {
   sigset_t blocked;
   ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
   EXPECT_EQ(sigismember(&blocked, SIGPIPE), 0) << "it stayed blocked";
+}
+
+/// Up to some 10 us, for who wakes to come as far as it comes.
+void spend(int steps) {
+  std::atomic<int> left{steps};
+  while (left.fetch_sub(1) > 0) {
+  }
+}
+
+// Who sleeps is woken by what the closer has read already, looks at the read end at that moment, and sleeps again.
+TEST_P(pipes_of_the_kernel, have_ended_when_close_returns_whoever_looks_at_them) {
+  const pipe_signal_counted count;
+  in_color([&]() -> task<> {
+    std::array<std::byte, 1> room{};
+    for (int round = 0; round < 4'000; ++round) {
+      auto both = pipe::open();
+      if (!both) co_return static_cast<void>(ADD_FAILURE() << both.error().message());
+      const int write_end = both->write.native_handle();
+      EXPECT_EQ(::write(write_end, "x", 1), 1);
+      EXPECT_EQ(*co_await both->read.read_some(room), 1u);
+      spend(round * 97 % 3'000);
+      both->read.close();
+      if (::write(write_end, "y", 1) >= 0) co_return static_cast<void>(ADD_FAILURE() << "somebody can read it, round " << round);
+      EXPECT_EQ(errno, EPIPE);
+    }
+  });
 }
 
 TEST_P(pipes_of_the_kernel, leave_a_signal_alone_that_was_there_before) {

@@ -126,7 +126,6 @@ result<slot_key> io_service::open(int descriptor, color where, std::optional<str
   io_slot* const slot = take_slot();
   if (slot == nullptr) return std::make_error_code(std::errc::not_enough_memory);
   const slot_key key{slot, slot->generation(), where};
-  slot->known_outside.store(false, std::memory_order_relaxed);
   slot->open(descriptor, where, std::move(own), std::move(more), closes_at_stop);
   if (const int error = system_.watch(descriptor, mark_of(*slot)); error < 0) {
     static_cast<void>(slot->shut());
@@ -142,11 +141,8 @@ int io_service::release(io_slot& slot) noexcept {
 }
 
 void io_service::close(io_slot& slot) noexcept {
-  const bool known_outside = slot.known_outside.load(std::memory_order_relaxed);  // the slot may be another's when it is shut
   const int descriptor = slot.shut();
   if (descriptor < 0) return;
-  // A descriptor that was duplicated or passed on would bring edges as long as the open file lives, and nobody could end that.
-  if (known_outside) system_.forget(descriptor);
   system_.close(descriptor);
   if (any_starved_.load(std::memory_order_relaxed)) retry_starved();
 }

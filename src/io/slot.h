@@ -124,11 +124,6 @@ class alignas(64) io_slot {
   bool is_told_ = false;  ///< its event's hints are not the default
 
  public:
-  /// Others may name the same open file: the program was told the descriptor, or has brought it.
-  ///
-  /// Threads: any: relaxed, for who closes it was told of it before.
-  real_memory::atomic<bool> known_outside{false};
-
   io_slot* next_free = nullptr;  ///< the service's
   std::unique_ptr<slot_extra> extra;
 

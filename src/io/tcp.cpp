@@ -69,7 +69,7 @@ result<> stream::set_keep_alive(std::chrono::seconds idle, std::chrono::seconds 
 result<> stream::set_reset_on_close(bool on) noexcept {
   if (!is_open()) return errc::closed;
   const linger how{on ? 1 : 0, 0};
-  const int error = key().slot->service().system().set_option(descriptor(), SOL_SOCKET, SO_LINGER, &how, sizeof how);
+  const int error = key().slot->service().system().set_option(native_handle(), SOL_SOCKET, SO_LINGER, &how, sizeof how);
   if (error < 0) return system_error(error);
   return {};
 }

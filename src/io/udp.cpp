@@ -96,7 +96,7 @@ result<socket> socket::from_fd(runtime& rt, int descriptor, tartan::color c) {
 
 result<> socket::connect(const address& peer, std::source_location site) noexcept {
   if (!check(site)) return errc::closed;
-  const int error = key().slot->service().system().connect(descriptor(), peer.data(), peer.size());
+  const int error = key().slot->service().system().connect(native_handle(), peer.data(), peer.size());
   if (error < 0) return system_error(error);
   return {};
 }

@@ -9,8 +9,8 @@ namespace {
 constexpr std::array<std::string_view, static_cast<unsigned>(call::last) + 1> names{
     "socket", "socketpair", "pipe2", "bind", "listen", "accept4", "connect", "shutdown", "setsockopt", "getsockopt", "getsockname",
     "getpeername", "read", "recv", "recvmsg", "write", "writev", "send", "sendmsg", "sendfile", "fcntl", "epoll_create1", "eventfd",
-    "epoll_ctl", "epoll_wait", "epoll_pwait2", "select", "open", "close", "preadv2", "pwritev2", "fstat", "fsync", "fdatasync", "pthread_sigmask",
-    "signalfd", "inotify_init1", "inotify_add_watch", "posix_spawnp", "posix_spawn_file_actions_init",
+    "epoll_ctl", "epoll_ctl_del", "epoll_wait", "epoll_pwait2", "select", "open", "close", "preadv2", "pwritev2", "fstat", "fsync", "fdatasync",
+    "pthread_sigmask", "signalfd", "inotify_init1", "inotify_add_watch", "posix_spawnp", "posix_spawn_file_actions_init",
     "posix_spawn_file_actions_adddup2", "posix_spawn_file_actions_addclosefrom_np", "posix_spawn_file_actions_addfchdir_np",
     "posix_spawnattr_init", "pidfd_open", "pidfd_send_signal", "waitid", "waitpid", "kill", "lstat", "unlink", "pread", "sigpending",
     "sigtimedwait", "if_nametoindex"};

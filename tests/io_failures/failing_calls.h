@@ -16,7 +16,7 @@ namespace tartan::test {
 enum class call : unsigned {
   socket, socketpair, pipe2, bind, listen, accept4, connect, shutdown, setsockopt, getsockopt, getsockname, getpeername,
   read, recv, recvmsg, write, writev, send, sendmsg, sendfile, fcntl,
-  epoll_create1, eventfd, epoll_ctl, epoll_wait, epoll_pwait2, select,
+  epoll_create1, eventfd, epoll_ctl, epoll_ctl_del, epoll_wait, epoll_pwait2, select,
   open, close, preadv2, pwritev2, fstat, fsync, fdatasync,
   pthread_sigmask, signalfd, inotify_init1, inotify_add_watch,
   posix_spawnp, posix_spawn_file_actions_init, posix_spawn_file_actions_adddup2, posix_spawn_file_actions_addclosefrom_np,

@@ -82,7 +82,6 @@ TARTAN_WRAP(send, ssize_t, (int fd, const void* from, size_t bytes, int flags), 
 TARTAN_WRAP(sendmsg, ssize_t, (int fd, const msghdr* message, int flags), (fd, message, flags))
 TARTAN_WRAP(epoll_create1, int, (int flags), (flags))
 TARTAN_WRAP(eventfd, int, (unsigned initial, int flags), (initial, flags))
-TARTAN_WRAP(epoll_ctl, int, (int epoll, int what, int fd, epoll_event* event), (epoll, what, fd, event))
 TARTAN_WRAP(epoll_wait, int, (int epoll, epoll_event* into, int room, int limit), (epoll, into, room, limit))
 TARTAN_WRAP(epoll_pwait2, int, (int epoll, epoll_event* into, int room, const timespec* limit, const sigset_t* mask),
             (epoll, into, room, limit, mask))
@@ -106,6 +105,17 @@ TARTAN_WRAP(waitid, int, (idtype_t kind, id_t id, siginfo_t* into, int flags), (
 
 // Three of them below hand on arguments that were perhaps not given, as the C library's own do: on x86-64 that reads a register or a word
 // of the stack, which AddressSanitizer would take for a mistake.
+
+// What is watched can always be forgotten: a call of its own.
+extern "C" int __real_epoll_ctl(int epoll, int what, int fd, epoll_event* event);
+extern "C" int __wrap_epoll_ctl(int epoll, int what, int fd, epoll_event* event);
+extern "C" int __wrap_epoll_ctl(int epoll, int what, int fd, epoll_event* event) {
+  if (const int error = next_error(what == EPOLL_CTL_DEL ? call::epoll_ctl_del : call::epoll_ctl); error != 0) {
+    errno = error;
+    return -1;
+  }
+  return __real_epoll_ctl(epoll, what, fd, event);
+}
 
 // Linux closes in any case.
 extern "C" int __real_close(int fd);

@@ -44,7 +44,10 @@ class io_object {
   /// Threads: any.
   [[nodiscard]] bool is_open() const noexcept;
 
-  /// Closes now, in its color or while nothing runs. What waits ends with errc::closed, later. Closing twice does nothing.
+  /// Closes now, in its color or while nothing runs: the peer hears of it whatever other workers do. What waits ends with errc::closed,
+  /// later. Closing twice does nothing.
+  ///
+  /// Cost: two system calls.
   void close(std::source_location site = std::source_location::current()) noexcept;
 
   /// Whatever waits ends as canceled, later: in both directions. with_timeout and join_handle::cancel end a single operation.
@@ -64,8 +67,6 @@ class io_object {
   void hint(const hints& h, std::source_location site = std::source_location::current()) noexcept;
 
   /// The descriptor, for system calls that this library does not know, and to be passed on; -1 if closed. It stays this object's.
-  ///
-  /// Cost: closing the object takes one more system call from then on, for the descriptor may have been duplicated.
   [[nodiscard]] int native_handle() const noexcept;
 
   /// Gives the descriptor away, non-blocking as it is; what waits ends with errc::closed. -1 if closed.
@@ -87,8 +88,6 @@ class io_object {
   ~io_object() { abandon(); }
 
   [[nodiscard]] detail::slot_key key() const noexcept { return key_; }
-  /// For this library's own calls; -1 if closed.
-  [[nodiscard]] int descriptor() const noexcept;
   /// Whether it is open; if so, ends the program in another color.
   [[nodiscard]] bool check(std::source_location site) const noexcept;
 

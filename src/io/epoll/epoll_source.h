@@ -42,6 +42,8 @@ class epoll_source final : public readiness_source {
   /// Gives -errno.
   [[nodiscard]] int watch(int descriptor, std::uint64_t mark) noexcept;
   [[nodiscard]] int watch_output(int descriptor, std::uint64_t mark) noexcept;
+  /// From here on no worker's wait holds the open file. One that looks at it while it is closed would hold the last reference, put it
+  /// only when it returns from the kernel, and may sleep there first: the peer would not be told meanwhile (Linux 6.9 and later).
   void forget(int descriptor) noexcept;
 
   [[nodiscard]] ended_by wait(unsigned worker, std::uint64_t at_most_ns) noexcept override;

@@ -20,6 +20,10 @@ class epoll_system final : public kernel_system {
   int watch(int descriptor, std::uint64_t mark) noexcept override { return source_.watch(descriptor, mark); }
   int watch_output(int descriptor, std::uint64_t mark) noexcept override { return source_.watch_output(descriptor, mark); }
   void forget(int descriptor) noexcept override { source_.forget(descriptor); }
+  void close(int descriptor) noexcept override {
+    forget(descriptor);  // closed-is-closed
+    kernel_system::close(descriptor);
+  }
 
  private:
   epoll_source source_;

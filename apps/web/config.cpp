@@ -212,6 +212,7 @@ host_settings read_host(section from) {
   from.text("root", host.root);
   from.flag("precompressed", host.with.precompressed);
   from.flag("listings", host.with.listings);
+  from.flag("dot-files", host.with.dot_files);
   from.text("cache-control", host.with.pages.cache_control);
   if (!is_value(host.with.pages.cache_control)) from.complain("cache-control", "cannot be the value of a header");
   if (const auto pages = from.inner("error-pages")) read_error_pages(*pages, host.error_pages);

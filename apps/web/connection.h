@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,16 @@ class connection {
   /// Answers by these settings whatever has not been read yet; at once if nothing is being answered.
   void renew(std::shared_ptr<site> with) noexcept;
 
+  /// Where others have no place.
+  struct leave_offer {
+    bool at_once = false;  ///< else with its next answer, which says so
+    std::chrono::steady_clock::time_point waits_since{};  ///< for its client
+    std::chrono::steady_clock::time_point open_since{};
+  };
+  [[nodiscard]] leave_offer offer() const noexcept;
+  /// Ends as the offer says.
+  void leave() noexcept;
+
   /// Nothing more is read or written; the descriptor is free.
   void close() noexcept { peer_.close(); }
 
@@ -60,18 +71,25 @@ class connection {
 
   [[nodiscard]] stop answer();
   [[nodiscard]] bool answer_request();
-  [[nodiscard]] bool answer_best(const page& what, const std::shared_ptr<const file>& large = nullptr);
-  void answer_page(const page& what, const std::shared_ptr<const file>& large = nullptr);
-  void answer_parts(const page& what, const byte_ranges& asked, const std::shared_ptr<const file>& large);
+  [[nodiscard]] bool answer_best(const shared_page& what, const std::shared_ptr<const file>& large = nullptr);
+  void answer_page(const shared_page& what, const std::shared_ptr<const file>& large = nullptr);
+  void answer_parts(const shared_page& what, const byte_ranges& asked, const std::shared_ptr<const file>& large);
   void answer_status(status s);
   [[nodiscard]] bool answer_finding(const finding& found);
   [[nodiscard]] bool answer_failure(status why);
-  void answer_error(const page* what, const std::shared_ptr<const file>& large = nullptr);
-  void send_behind(const std::shared_ptr<const file>& large, std::uint64_t size);
+  void answer_error(const shared_page& what, const std::shared_ptr<const file>& large = nullptr);
+  void send_behind(const shared_page& what, const std::shared_ptr<const file>& large, std::span<const byte_range> parts);
+  [[nodiscard]] bool has_more_to_send() const noexcept { return large_ != nullptr || kept_ != nullptr; }
+  [[nodiscard]] byte_ranges ranges_of(const page& what) const;
+  [[nodiscard]] std::uint64_t bytes_behind() const noexcept;
+  [[nodiscard]] std::string_view take_first_piece() noexcept;
   [[nodiscard]] std::string_view wanted_key() const;
-  [[nodiscard]] const page* current(std::string_view key);
+  [[nodiscard]] const shared_page* current(std::string_view key);
   [[nodiscard]] std::string_view host_name() const;
   [[nodiscard]] page_cache& kept_pages();
+  [[nodiscard]] bool is_answered_without_body() noexcept;
+  void hold_request();
+  void take_held();
   void refuse(status why);
   void end_request(status answered);
   void log(status answered);
@@ -81,7 +99,7 @@ class connection {
 
   tartan::task<> fetch();
   tartan::task<bool> begin_tls();
-  tartan::task<bool> send_large();
+  tartan::task<bool> send_more();
   tartan::task<bool> send_part(const file& from, byte_range part);
   tartan::task<bool> send_sealed(const file& from, byte_range part);
   tartan::task<bool> send_text(std::string_view text);
@@ -93,6 +111,7 @@ class connection {
   void enter(phase next);
   void watch();
   void look_at_clock();
+  void expire();
 
   std::shared_ptr<site> site_;
   std::shared_ptr<site> next_site_;  ///< null: it is the same one
@@ -112,13 +131,15 @@ class connection {
   coding_set gone_;               ///< siblings that were to be sent, and cannot be
   status error_ = status::ok;     ///< else: the host's page that stands for it is asked for
   request_body body_;             ///< the last request's: what is still to come of it is dropped
+  std::string held_;              ///< the head of a request whose body has not ended: it is answered then; request_'s views are dead meanwhile
   std::string out_;               ///< responses that are to be written
   std::size_t response_at_ = 0;   ///< where in it the last one begins
   std::string client_;            ///< its address, for the log
   std::string log_;               ///< lines for responses in out_, if there is an access log
-  std::shared_ptr<const file> large_;  ///< whose content comes behind out_
-  std::vector<byte_range> large_parts_;   ///< of it
-  std::vector<std::string> large_frame_;  ///< what is sent before each of them, and behind the last one
+  shared_page kept_;              ///< whose content comes behind out_, from memory;
+  std::shared_ptr<const file> large_;  ///< or this one's, from the disk
+  std::vector<byte_range> parts_;      ///< of it
+  std::vector<std::string> frame_;     ///< what is sent before each of them, and behind the last one
 
   bool asked_ = false;            ///< a request has come
   bool asked_for_end_ = false;    ///< of the connection, by the last one
@@ -127,11 +148,14 @@ class connection {
   bool lingers_ = false;          ///< at its end: of what was sent there may be more on its way
   bool unread_ = false;           ///< the last read was full
   bool draining_ = false;         ///< no request after those that have begun
+  bool leaves_ = false;           ///< no request after the next one
   bool ending_ = false;           ///< nothing after out_
   bool timed_out_ = false;
 
   tartan::timer timer_;           ///< set for the deadline or an earlier time: moving the deadline need not set it anew
   time now_{};                    ///< when the last wait ended
+  time begun_{};                  ///< when the connection was
+  time waits_since_{};            ///< it is in its phase, or in a piece of what it sends
   time deadline_ = time::max();
   time timer_at_ = time::max();
   phase phase_ = phase::idle;

@@ -91,6 +91,12 @@ document_root::document_root(const std::string& folder, const root_options& with
   if (!probe.is_open()) throw std::system_error{errno, std::system_category(), "cannot open files in '" + folder + "' with openat2"};
 }
 
+bool document_root::is_still(const std::string& folder) const noexcept {
+  struct stat mine{};
+  struct stat there{};
+  return ::fstat(folder_.descriptor(), &mine) == 0 && ::stat(folder.c_str(), &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
 document document_root::load(std::string_view key, std::size_t most, const page* known) const {
   const representation wanted{key};
   std::string name{wanted.path.substr(1)};

@@ -25,7 +25,10 @@ struct document {
 struct root_options {
   bool precompressed = true;  ///< page.html.br and page.html.gz may be sent instead of page.html
   bool listings = false;      ///< a folder without index.html is answered with a page that names what is in it, up to 10 000 things: nothing with a '.' first
+  bool dot_files = false;     ///< what lies in, or is, something with a '.' first is given out like anything else; but never listed
   page_options pages = {};
+
+  [[nodiscard]] bool operator==(const root_options&) const = default;
 };
 
 /// A folder.
@@ -43,6 +46,11 @@ class document_root {
   ///
   /// `key`: key_of's; with a coding, that sibling of the file is loaded. `known`: what the caller has under this key, if anything.
   [[nodiscard]] document load(std::string_view key, std::size_t most, const page* known = nullptr) const;
+
+  [[nodiscard]] bool shows_hidden() const noexcept { return with_.dot_files; }
+
+  /// Whether the folder's path still leads to this folder. Threads: any; blocks as long as the disk takes.
+  [[nodiscard]] bool is_still(const std::string& folder) const noexcept;
 
  private:
   [[nodiscard]] std::optional<coding_set> siblings_of(const std::string& name, const file_version& version) const noexcept;

@@ -38,6 +38,8 @@ struct library_settings {
   std::chrono::milliseconds longest_sweep{20};  ///< of a job that checks pages ahead of time
   std::size_t open_files = 512;              ///< large ones that stay open although nobody sends them: for 5 to 10 s, those that were sent last
 
+  [[nodiscard]] bool operator==(const library_settings&) const = default;
+
   /// Whether it is time to have the disk asked about a page that goes on to be given out meanwhile: never, if there is no time for that.
   [[nodiscard]] bool is_due(page_cache::time checked, page_cache::time now) const noexcept {
     return now - checked >= recheck / 2 && recheck >= std::chrono::milliseconds{50};

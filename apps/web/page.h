@@ -67,6 +67,8 @@ using type_map = std::map<std::string, std::string, std::less<>>;
 struct page_options {
   type_map types = {};             ///< that go before those that are known anyway
   std::string cache_control = {};  ///< the value of a Cache-Control; empty: none is sent
+
+  [[nodiscard]] bool operator==(const page_options&) const = default;
 };
 
 /// What describe has to know of a file.

@@ -16,6 +16,8 @@ namespace web {
 struct cache_limits {
   std::size_t bytes = std::size_t{64} << 20;  ///< of pages, with their paths
   std::size_t entries = 4096;
+
+  [[nodiscard]] bool operator==(const cache_limits&) const = default;
 };
 
 /// Pages by path, those that were not asked for the longest making room for new ones.

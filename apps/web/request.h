@@ -29,6 +29,8 @@ struct request {
   bool is_conditional = false;      ///< there is an If-Match, If-None-Match, If-Modified-Since or If-Unmodified-Since
   bool asks_for_range = false;      ///< there is a Range
   std::string_view fields;          ///< its header_lines
+
+  [[nodiscard]] bool has_body() const noexcept { return chunked || content_length != 0; }
 };
 
 /// Compares ASCII letters without their case.

@@ -6,6 +6,7 @@
 
 #include "read_buffer.h"
 #include "request.h"
+#include "status.h"
 
 namespace web {
 
@@ -27,6 +28,9 @@ class request_body {
   void begin(const request& of) noexcept;
 
   [[nodiscard]] outcome drop_from(read_buffer& in) noexcept;
+
+  /// Why it is refused: too much of it, or it is none.
+  [[nodiscard]] status error() const noexcept { return taken_ > most_ ? status::content_too_large : status::bad_request; }
 
   [[nodiscard]] bool is_complete() const noexcept { return left_ == 0 && next_ == part::end; }
 

@@ -43,12 +43,22 @@ std::optional<status> take_length(std::string_view value, framing& into) noexcep
   return std::nullopt;
 }
 
-/// A server has to know `chunked` (RFC 9112, 7.1), and no other.
+/// A list of codings, perhaps in several lines: chunked is the last one, and there once, or the end of the body is nowhere (RFC 9112, 6.3). A server has
+/// to know that one, and no other.
 std::optional<status> take_coding(std::string_view value, framing& into) noexcept {
-  if (into.chunked) return status::bad_request;
-  if (!same_letters(value, "chunked")) return status::not_implemented;
-  into.chunked = true;
-  return std::nullopt;
+  into.coded = true;
+  for (;;) {
+    const std::size_t comma = std::min(value.find(','), value.size());
+    const std::string_view word = trimmed(value.substr(0, comma));
+    if (!word.empty() && into.chunked) return status::bad_request;
+    if (same_letters(word, "chunked")) {
+      into.chunked = true;
+    } else if (!word.empty()) {
+      into.otherwise_coded = true;
+    }
+    if (comma == value.size()) return std::nullopt;
+    value.remove_prefix(comma + 1);
+  }
 }
 
 /// Most headers are none of these.
@@ -187,7 +197,8 @@ request_parser::outcome request_parser::end_head(std::string_view bytes, request
   const framing& found = framing_;
   if (!found.host && !http_1_0_) return refuse(status::bad_request);
   // Version 1.0 has no chunks: there, too, the ends of such a request may be seen in two ways (RFC 9112, 6.1).
-  if (found.chunked && (found.length || http_1_0_)) return refuse(status::bad_request);
+  if (found.coded && (!found.chunked || found.length || http_1_0_)) return refuse(status::bad_request);
+  if (found.otherwise_coded) return refuse(status::not_implemented);
   into.method = method_;
   into.target = bytes.substr(target_at_, target_size_);
   into.content_length = found.length.value_or(0);

@@ -17,13 +17,17 @@ struct request_limits {
   std::size_t head = 32 * 1024;             ///< bytes of all header lines: 431
   std::size_t fields = 100;                 ///< header lines: 431
   std::uint64_t body = std::uint64_t{1} << 20;  ///< bytes of the body: 413
+
+  [[nodiscard]] bool operator==(const request_limits&) const = default;
 };
 
 /// What must be known of the headers to find the end of the request, and the next one.
 struct framing {
   std::optional<std::uint64_t> length;
   bool host = false;
-  bool chunked = false;
+  bool coded = false;            ///< there is a Transfer-Encoding
+  bool chunked = false;          ///< its last coding
+  bool otherwise_coded = false;  ///< another one, before that
   bool close = false;
   bool keep_alive = false;
   bool expects_continue = false;

@@ -172,11 +172,20 @@ TEST(request_parser, refuses_a_body_beyond_the_limit) {
 }
 
 TEST(request_parser, knows_chunks_and_no_other_coding) {
-  EXPECT_TRUE(parse("POST / HTTP/1.1\r\nHost: a\r\nTransfer-encoding: Chunked\r\n\r\n").found.chunked);
-  EXPECT_FALSE(parse("POST / HTTP/1.1\r\nHost: a\r\n\r\n").found.chunked);
-  for (const std::string_view coding : {"identity", "gzip", "gzip, chunked", "chunked, chunked", "xchunked", ""}) {
-    EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: " + std::string{coding} + "\r\n"), 501) << coding;
+  for (const std::string_view coding : {"Chunked", "chunked ,", ", chunked"}) {
+    EXPECT_TRUE(parse("POST / HTTP/1.1\r\nHost: a\r\nTransfer-encoding: " + std::string{coding} + "\r\n\r\n").found.chunked) << coding;
   }
+  EXPECT_FALSE(parse("POST / HTTP/1.1\r\nHost: a\r\n\r\n").found.chunked);
+  EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: gzip, chunked\r\n"), 501);
+  EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: x;y=z, chunked\r\n"), 501);
+}
+
+TEST(request_parser, refuses_codings_that_leave_the_end_of_the_body_open) {
+  for (const std::string_view coding : {"identity", "gzip", "chunked, gzip", "chunked, chunked", "xchunked", "chunked;a=b", "", ","}) {
+    EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: " + std::string{coding} + "\r\n"), 400) << coding;
+  }
+  EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n"), 400);
+  EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: gzip, chunked\r\nContent-Length: 3\r\n"), 400);
 }
 
 TEST(request_parser, refuses_what_has_more_than_one_end) {

@@ -48,10 +48,12 @@ std::string new_boundary() {
   return made;
 }
 
-void append_page(std::string& out, const page& what, const response_form& form) {
+void append_page(std::string& out, const page& what, const response_form& form, bool is_apart) {
   out.append(what.head).append(form.date).append(end_of_head(form));
-  if (form.with_body) out.append(what.body);
+  if (form.with_body && !is_apart) out.append(what.body);
 }
+
+void append_continue(std::string& out) { out.append("HTTP/1.1 100 Continue\r\n\r\n"); }
 
 void append_not_modified(std::string& out, const page& what, const response_form& form) {
   out.append("HTTP/1.1 304 Not Modified\r\nServer: tartan").append(what.known_by);
@@ -76,19 +78,16 @@ void append_parts(std::string& out, const page& what, std::span<const byte_range
   }
   out.append("\r\nContent-Length: ").append(std::to_string(length)).append(what.known_by);
   out.append("\r\nDate: ").append(form.date).append(end_of_head(form));
-  if (what.is_large()) return;
-  for (std::size_t n = 0; n < parts.size(); ++n) out.append(frame[n]).append(what.body, parts[n].first, parts[n].size);
-  out.append(frame.back());
 }
 
 void append_status(std::string& out, status s, const response_form& form) {
   append(out, s, s == status::method_not_allowed ? "\r\nAllow: GET, HEAD" : "", form);
 }
 
-void append_error_page(std::string& out, status s, const page& what, const response_form& form) {
+void append_error_page(std::string& out, status s, const page& what, const response_form& form, bool is_apart) {
   out.append("HTTP/1.1 ").append(text_of(s)).append("\r\nServer: tartan\r\nContent-Type: ").append(what.type);
   out.append("\r\nContent-Length: ").append(std::to_string(what.size)).append("\r\nDate: ").append(form.date).append(end_of_head(form));
-  if (form.with_body) out.append(what.body);
+  if (form.with_body && !is_apart) out.append(what.body);
 }
 
 void append_redirect(std::string& out, const target_path& from, const response_form& form) {

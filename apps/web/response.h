@@ -21,8 +21,11 @@ struct response_form {
   bool with_body = true;    ///< not for HEAD
 };
 
-/// Appends a page: its head, the date, its body.
-void append_page(std::string& out, const page& what, const response_form& form);
+/// Appends a page: its head, the date, its body. `is_apart`: that is sent behind all this.
+void append_page(std::string& out, const page& what, const response_form& form, bool is_apart = false);
+
+/// Appends what a client waits for that would not send a body for nothing.
+void append_continue(std::string& out);
 
 /// Appends 304: by what the page is known, and no body.
 void append_not_modified(std::string& out, const page& what, const response_form& form);
@@ -33,8 +36,7 @@ void append_not_satisfiable(std::string& out, const page& what, const response_f
 /// What separates the parts of one response. Nobody knows it before: who writes a page cannot have it in there.
 [[nodiscard]] std::string new_boundary();
 
-/// Appends 206 for some parts of the page: all of it, or, if the body is sent from the disk, only the head; then `frame` is what stands before each
-/// part, and behind the last one.
+/// Appends the head of a 206 for some parts of the page; `frame` is then what stands before each part, and behind the last one.
 ///
 /// `boundary`: what separates parts; must not be in the page.
 void append_parts(std::string& out, const page& what, std::span<const byte_range> parts, std::string_view boundary, const response_form& form,
@@ -43,8 +45,8 @@ void append_parts(std::string& out, const page& what, std::span<const byte_range
 /// Appends a status and, as body, one line that says it. 405 says what is allowed.
 void append_status(std::string& out, status s, const response_form& form);
 
-/// Appends a page that stands for a status: without what it is known by, so that nobody keeps it for what was asked.
-void append_error_page(std::string& out, status s, const page& what, const response_form& form);
+/// Appends a page that stands for a status: without what it is known by, so that nobody keeps it for what was asked. `is_apart`: as above.
+void append_error_page(std::string& out, status s, const page& what, const response_form& form, bool is_apart = false);
 
 /// Appends a redirection to the same path with a slash, and to the same query.
 void append_redirect(std::string& out, const target_path& from, const response_form& form);

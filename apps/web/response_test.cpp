@@ -73,7 +73,7 @@ TEST(response, with_one_part_is_that_part) {
   EXPECT_EQ(out,
             "HTTP/1.1 206 Partial Content\r\nServer: tartan\r\nContent-Type: text/html; charset=utf-8\r\nContent-Range: bytes 1-3/5\r\n"
             "Content-Length: 3\r\nETag: \"2ebc98a1.0-0-5\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
-            "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\nell");
+            "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n");
   EXPECT_EQ(frame, (std::vector<std::string>{"", ""}));
 }
 
@@ -82,26 +82,12 @@ TEST(response, with_several_parts_separates_them) {
   std::vector<std::string> frame;
   const std::array parts{byte_range{4, 1}, byte_range{0, 2}};
   append_parts(out, sample(), parts, "b", {date, true, false, true}, frame);
-  const std::string body =
-      "--b\r\nContent-Type: text/html; charset=utf-8\r\nContent-Range: bytes 4-4/5\r\n\r\no"
-      "\r\n--b\r\nContent-Type: text/html; charset=utf-8\r\nContent-Range: bytes 0-1/5\r\n\r\nhe\r\n--b--\r\n";
-  EXPECT_TRUE(out.ends_with("\r\n\r\n" + body)) << out;
-  const std::string length = "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n";
-  EXPECT_NE(out.find("\r\nContent-Type: multipart/byteranges; boundary=b" + length), std::string::npos) << out;
-}
-
-TEST(response, with_parts_of_a_large_file_has_their_frame_for_the_sender) {
-  page large = sample();
-  large.body.clear();
-  std::string out;
-  std::vector<std::string> frame;
-  const std::array parts{byte_range{4, 1}, byte_range{0, 2}};
-  append_parts(out, large, parts, "b", {date, true, false, true}, frame);
   EXPECT_TRUE(out.ends_with("\r\n\r\n")) << out;
-  ASSERT_EQ(frame.size(), 3u);
-  EXPECT_TRUE(frame[0].starts_with("--b\r\n"));
-  EXPECT_TRUE(frame[1].starts_with("\r\n--b\r\n"));
-  EXPECT_EQ(frame[2], "\r\n--b--\r\n");
+  const std::vector<std::string> around{"--b\r\nContent-Type: text/html; charset=utf-8\r\nContent-Range: bytes 4-4/5\r\n\r\n",
+                                        "\r\n--b\r\nContent-Type: text/html; charset=utf-8\r\nContent-Range: bytes 0-1/5\r\n\r\n", "\r\n--b--\r\n"};
+  EXPECT_EQ(frame, around);
+  const std::string length = "\r\nContent-Length: " + std::to_string(around[0].size() + 1 + around[1].size() + 2 + around[2].size()) + "\r\n";
+  EXPECT_NE(out.find("\r\nContent-Type: multipart/byteranges; boundary=b" + length), std::string::npos) << out;
 }
 
 TEST(response, to_head_is_the_same_without_the_body) {

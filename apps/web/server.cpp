@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -24,6 +25,12 @@ namespace web {
 namespace {
 
 constexpr int most_unsent = 128 * 1024;  // bytes that the kernel keeps for a connection beside those that are on their way
+constexpr std::size_t asked_at_once = 32;       // connections, for one that another one may have the place of
+constexpr std::chrono::milliseconds patience{100};     // of who waits for a place, before one is asked to leave
+constexpr std::chrono::milliseconds for_the_end{300};    // of one that has to go, and perhaps says so
+constexpr std::chrono::milliseconds for_an_answer{1'000};  // behind which one closes
+constexpr std::chrono::milliseconds least_stay{1'000};   // else clients that are all busy would take turns for one request each
+constexpr std::size_t most_who_leave = 8;
 constexpr std::chrono::milliseconds for_the_disk{5'000};  // to end what it has begun, when the server ends
 
 bool needs_certificates(const settings& with) noexcept {
@@ -56,15 +63,17 @@ std::unique_ptr<access_log> log_of(tartan::runtime& rt, const settings& with) {
   }
 }
 
-/// Null if none are needed. Blocks.
-std::shared_ptr<const tls_certificates> certificates_of(const settings& with) {
+/// Null if none are needed. `now`: those that there are, or null. Blocks.
+std::shared_ptr<const tls_certificates> certificates_of(const settings& with, const tls_certificates* now = nullptr) {
   if (!needs_certificates(with)) return nullptr;
   std::vector<tls_files> files;
   for (const host_settings& each : with.hosts) {
     if (!each.certificate.empty()) files.push_back({each.names, each.certificate, each.key, each.certificate_at});
   }
   if (with.hosts.front().certificate.empty()) throw std::invalid_argument{"TLS needs a certificate for the first host"};
-  return std::make_shared<const tls_certificates>(files);
+  const auto made = std::make_shared<tls_certificates>(files);
+  if (now != nullptr) made->take_tickets_of(*now);
+  return made;
 }
 
 /// Gives the permit back, which has to be gone before its semaphore, when that has ended.
@@ -129,7 +138,7 @@ tartan::task<> server::accept_from(door& at) {
     if (draining_) co_return;
     if (!peer) throw std::system_error{peer.error(), "cannot accept connections"};
     // Only now: a door at which nobody knocks would keep the room from the others.
-    tartan::result<tartan::semaphore::permit> room = co_await room_.acquire();
+    tartan::result<tartan::semaphore::permit> room = co_await take_room();
     if (draining_ || !room) co_return;
     try {
       admit(std::move(*peer), at.is_secure);
@@ -138,6 +147,53 @@ tartan::task<> server::accept_from(door& at) {
     }
     if (open_.size() >= site_->settings.max_connections) full_ = std::move(*room);
   }
+}
+
+/// Where there is none, somebody has to go: at once, and several, if that was so the last time too, for then it comes of clients that keep theirs.
+tartan::task<tartan::result<tartan::semaphore::permit>> server::take_room() {
+  tartan::result<tartan::semaphore::permit> room = room_.try_acquire();
+  if (!room && !is_crowded_) room = co_await tartan::with_timeout(patience, room_.acquire());
+  std::size_t most = is_crowded_ ? most_who_leave : 1;
+  for (is_crowded_ = !room; !room && !draining_; most = 1) {
+    const std::chrono::milliseconds so_long = co_await ask_to_leave(most);
+    room = co_await tartan::with_timeout(so_long, room_.acquire());
+    if (!room && room.error() != std::errc::timed_out) break;
+  }
+  co_return room;
+}
+
+/// Those that others may take the place of: of the next in line, the ones whose clients have taken longest, or else the oldest. Gives how long to wait
+/// for their places.
+tartan::task<std::chrono::milliseconds> server::ask_to_leave(std::size_t most) {
+  try {
+    std::vector<tartan::task<candidate>> asked;
+    for (std::size_t n = std::min(asked_at_once, open_.size()); n > 0; --n) {
+      auto next = open_.upper_bound(asked_last_);
+      if (next == open_.end()) next = open_.begin();
+      asked_last_ = next->first;
+      asked.push_back(ask(next->first, *next->second));
+    }
+    std::vector<candidate> all = co_await tartan::when_all(std::move(asked));
+    std::sort(all.begin(), all.end());
+    if (all.empty()) co_return patience;
+    const bool at_once = all.front().how.at_once;
+    if (!at_once) most = all.front().how.open_since <= site_->runtime.now() - least_stay ? 1 : 0;
+    for (const candidate& each : std::span{all}.first(std::min(most, all.size()))) {
+      const auto found = each.how.at_once == at_once ? open_.find(each.number) : open_.end();
+      if (found != open_.end()) tartan::post(found->second->color(), [client = found->second] { client->leave(); });
+    }
+    co_return at_once ? for_the_end : most != 0 ? for_an_answer : patience;
+  } catch (const std::bad_alloc&) {  // somebody will go
+    co_return patience;
+  }
+}
+
+/// As with drain, it never meets a connection that is gone.
+tartan::task<server::candidate> server::ask(std::uint64_t number, const connection& client) {
+  co_await tartan::on(client.color());
+  const connection::leave_offer how = client.offer();
+  co_await tartan::on(tartan::color{});
+  co_return candidate{number, how};
 }
 
 /// After fewer are open, or others may be.
@@ -150,17 +206,18 @@ void server::admit(tartan::tcp::stream peer, bool is_secure) {
   auto client = std::make_unique<connection>(site_, std::move(peer), is_secure ? certificates_ : nullptr);
   connection* const known = client.get();
   const tartan::color own = client->color();
-  open_.insert(known);
+  const std::uint64_t number = ++admitted_;
+  open_.emplace(number, known);
   try {
-    connections_.spawn_in(own, &server::serve, this, std::move(client));
+    connections_.spawn_in(own, &server::serve, this, std::move(client), number);
   } catch (...) {
-    open_.erase(known);
+    open_.erase(number);
     throw;
   }
 }
 
 /// Color: the connection's.
-tartan::task<> server::serve(std::unique_ptr<connection> client) {
+tartan::task<> server::serve(std::unique_ptr<connection> client, std::uint64_t number) {
   const tartan::color own = client->color();
   std::exception_ptr wrong;
   try {
@@ -172,7 +229,7 @@ tartan::task<> server::serve(std::unique_ptr<connection> client) {
   // What drain has posted to this color runs before the way back from there: it never meets a connection that is gone. Neither way
   // needs memory.
   co_await tartan::on(tartan::color{});
-  open_.erase(client.get());
+  open_.erase(number);
   limit_connections();
   if (wrong) complain(wrong);
   co_await tartan::on(own);
@@ -196,7 +253,7 @@ void server::complain(const std::exception_ptr& why) noexcept {
 struct server::renewal {
   std::string kept;                 ///< names of what would have to change and cannot
   std::unique_ptr<access_log> log;  ///< null: it is the same one, or none is wanted
-  std::shared_ptr<site> next;
+  std::shared_ptr<site> next;       ///< null: it would be the same
   std::shared_ptr<const tls_certificates> certificates;
 };
 
@@ -209,8 +266,9 @@ server::renewal server::prepare(settings with) const {
     made.certificates = certificates_;  // the doors for TLS stay
     made.kept.append(made.kept.empty() ? "" : ", ").append("certificate");
   } else {
-    made.certificates = certificates_of(with);
+    made.certificates = certificates_of(with, certificates_.get());
   }
+  if (site_->is_as(with)) return made;
   if (with.access_log != now.access_log) made.log = log_of(site_->runtime, with);  // only to see that it can be, if there is one
   access_log* const log = log_ != nullptr ? log_.get() : made.log.get();
   made.next = std::make_shared<site>(site_->runtime, with, with.access_log.empty() ? nullptr : log, sweeps_);
@@ -218,18 +276,22 @@ server::renewal server::prepare(settings with) const {
 }
 
 void server::take(renewal& made) {
-  site_ = std::move(made.next);
   certificates_ = std::move(made.certificates);
+  if (made.next != nullptr) take_site(made);
+  if (!made.kept.empty()) std::fprintf(stderr, "tartan-web: not changed before the next start: %s\n", made.kept.c_str());
+}
+
+void server::take_site(renewal& made) {
+  site_ = std::move(made.next);
   if (log_ == nullptr) {
     log_ = std::move(made.log);
   } else if (made.log != nullptr) {
     log_->reopen(site_->settings.access_log);  // not the new one: connections have this one
   }
   limit_connections();
-  for (connection* const client : open_) {
-    tartan::post(client->color(), [client, with = site_] { client->renew(with); });
+  for (const auto& [number, client] : open_) {
+    tartan::post(client->color(), [client = client, with = site_] { client->renew(with); });
   }
-  if (!made.kept.empty()) std::fprintf(stderr, "tartan-web: not changed before the next start: %s\n", made.kept.c_str());
 }
 
 tartan::task<> server::reload(std::function<settings()> read) {
@@ -280,8 +342,8 @@ tartan::task<> server::write_log() {
 tartan::task<bool> server::drain() {
   draining_ = true;
   for (door& each : doors_) each.at.close();
-  for (connection* const client : open_) {
-    tartan::post(client->color(), [client] { client->drain(); });
+  for (const auto& [number, client] : open_) {
+    tartan::post(client->color(), [client = client] { client->drain(); });
   }
   // A read or write that the disk does not end cannot be called off: nobody waits for the one who waits for it.
   const bool all_ended = co_await ends_within(end_all(), site_->settings.times.drain + for_the_disk);

@@ -9,10 +9,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
-#include <unordered_set>
 #include <vector>
 
 #include "connection.h"
@@ -61,6 +62,16 @@ class server {
     bool is_secure = false;  ///< speaks TLS
   };
   struct renewal;
+  struct candidate {
+    std::uint64_t number;
+    connection::leave_offer how;
+
+    /// Goes rather than that one.
+    [[nodiscard]] bool operator<(const candidate& other) const noexcept {
+      if (how.at_once != other.how.at_once) return how.at_once;
+      return how.at_once ? how.waits_since < other.how.waits_since : how.open_since < other.how.open_since;
+    }
+  };
   void open_doors();
   tartan::task<> end_connections();
   tartan::task<> end_sweeps();
@@ -68,10 +79,14 @@ class server {
   tartan::task<> write_log();
   tartan::task<> accept_from(door& at);
   void admit(tartan::tcp::stream peer, bool is_secure);
-  tartan::task<> serve(std::unique_ptr<connection> client);
+  tartan::task<tartan::result<tartan::semaphore::permit>> take_room();
+  tartan::task<std::chrono::milliseconds> ask_to_leave(std::size_t most);
+  static tartan::task<candidate> ask(std::uint64_t number, const connection& client);
+  tartan::task<> serve(std::unique_ptr<connection> client, std::uint64_t number);
   void complain(const std::exception_ptr& why) noexcept;
   [[nodiscard]] renewal prepare(settings with) const;
   void take(renewal& made);
+  void take_site(renewal& made);
   void limit_connections();
 
   const std::shared_ptr<tartan::semaphore> sweeps_ = std::make_shared<tartan::semaphore>(library::most_sweeps);  ///< of all its sites' libraries
@@ -82,7 +97,10 @@ class server {
   std::shared_ptr<const tls_certificates> certificates_;  ///< null: none are needed
   tartan::semaphore room_{1};  ///< for one connection more; each door may have accepted one, which waits for it
   tartan::semaphore::permit full_;  ///< room_'s, while there are as many as there may be
-  std::unordered_set<connection*> open_;  ///< those that drain has to tell
+  std::map<std::uint64_t, connection*> open_;  ///< in the order in which they came: those that drain has to tell
+  std::uint64_t admitted_ = 0;                 ///< connections so far
+  std::uint64_t asked_last_ = 0;               ///< whether it may leave, as long as there was no place
+  bool is_crowded_ = false;                    ///< no place became free by itself when one was last waited for
   tartan::task_group connections_;
   tartan::semaphore reloads_{1};
   bool reload_waits_ = false;  ///< one more would read the same

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 
 #include "tests/web/failing_disk.h"
@@ -308,41 +309,142 @@ TEST_P(a_server, tells_what_needs_a_new_start) {
   });
 }
 
+tartan::task<> ask_for_page(tartan::tcp::stream& c) {
+  std::string came;
+  co_await send(c, get("/page"));
+  co_await hear(c, came, "a page");
+}
+
+tartan::task<> expect_nothing(tartan::tcp::stream& from, std::chrono::milliseconds so_long = 500ms) {
+  std::array<std::byte, 1> first;
+  EXPECT_FALSE(co_await tartan::with_timeout(so_long, from.read_exactly(first)));
+}
+
+tartan::task<> answer_within(tartan::tcp::stream& from, std::chrono::milliseconds limit) {
+  std::array<std::byte, 1> first;
+  EXPECT_TRUE(co_await tartan::with_timeout(limit, from.read_exactly(first)));
+}
+
 TEST_P(a_server, has_as_many_connections_as_it_is_told) {
   with_.max_connections = 1;
   play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
-    const auto ask = [](tartan::tcp::stream& one) -> tartan::task<> {
-      std::string came;
-      co_await hear(one, came, "a page");
-    };
-    const auto expect_nothing = [](tartan::tcp::stream& from) -> tartan::task<> {
-      std::array<std::byte, 1> first;
-      EXPECT_FALSE(co_await tartan::with_timeout(1s, from.read_exactly(first)));
-    };
     const auto at = *c.peer_address();
-    co_await send(c, get("/page"));
-    co_await ask(c);
+    std::string came;
+    co_await ask_for_page(c);
     auto second = co_await tartan::tcp::connect(at);
     co_await send(*second, get("/page"));
     co_await expect_nothing(*second);
     settings next = with_;
     next.max_connections = 3;
     co_await reload(s, next);
-    co_await ask(*second);
+    co_await hear(*second, came, "a page");
     next.max_connections = 1;
     co_await reload(s, next);
     auto third = co_await tartan::tcp::connect(at);
     co_await send(*third, get("/page"));
     second->close();
-    co_await pass(1s);  // c is still there
-    co_await send(c, get("/page"));
-    co_await ask(c);
+    co_await pass(200ms);  // c is still there
+    co_await ask_for_page(c);
     co_await expect_nothing(*third);
     c.close();
     auto fourth = co_await tartan::tcp::connect(at);  // in the line behind the third, which goes
     third->close();
-    co_await send(*fourth, get("/page"));
-    co_await ask(*fourth);
+    co_await ask_for_page(*fourth);
+  });
+}
+
+TEST_P(a_server, that_is_full_gives_the_place_of_who_is_idle_longest_to_who_waits) {
+  with_.max_connections = 3;
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const auto at = *c.peer_address();
+    auto silent = co_await tartan::tcp::connect(at);
+    co_await pass(100ms);
+    co_await ask_for_page(c);
+    co_await pass(500ms);
+    auto other = co_await tartan::tcp::connect(at);
+    co_await ask_for_page(*other);
+    std::vector<tartan::tcp::stream> later;
+    for (tartan::tcp::stream* const first : {&*silent, &c}) {  // in the order in which they became idle
+      auto next = co_await tartan::tcp::connect(at);
+      later.push_back(std::move(*next));
+      co_await ask_for_page(later.back());
+      const heard all = co_await rest_of(*first);
+      EXPECT_EQ(all.end, tartan::errc::end_of_stream);
+      EXPECT_EQ(all.text, "");
+      co_await ask_for_page(*other);
+    }
+  });
+}
+
+TEST_P(a_server, that_is_full_of_busy_clients_closes_behind_an_answer) {
+  with_.max_connections = 1;
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    auto other = co_await tartan::tcp::connect(*c.peer_address());
+    co_await send(*other, get("/page"));
+    std::string came;
+    for (int n = 0; n < 20 && came.find("Connection: close") == std::string::npos; ++n) {
+      came.clear();
+      co_await send(c, get("/page"));
+      co_await hear(c, came, "a page");
+      co_await pass(100ms);
+      EXPECT_TRUE(n >= 9 || came.find("Connection: close") == std::string::npos) << "after " << n << " tenths of a second";
+    }
+    EXPECT_NE(came.find("Connection: close"), std::string::npos);
+    EXPECT_EQ((co_await rest_of(c)).text, "");
+    came.clear();
+    co_await hear(*other, came, "a page");
+  });
+}
+
+TEST_P(a_server, that_is_full_gives_up_who_takes_long_for_what_others_take_at_once) {
+  with_.max_connections = 1;
+  with_.times.header = with_.times.idle = with_.times.write = 1h;
+  const std::string all = "POST /page HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345";
+  for (const std::string& asked : {all.substr(0, 20), all, get("/large")}) {  // a head, a body, and an answer that is not read
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      co_await send(c, asked);
+      if (asked == get("/large")) static_cast<void>(co_await head_from(c));
+      co_await pass(100ms);
+      auto other = co_await tartan::tcp::connect(*c.peer_address());
+      co_await send(*other, get("/page"));
+      co_await expect_nothing(*other, 9s);
+      co_await answer_within(*other, 3s);  // the first one may have to be told so
+    });
+  }
+}
+
+TEST_P(a_server, keeps_what_it_has_in_memory_if_nothing_has_changed) {
+  with_.pages.recheck = 1h;
+  settings next = with_;
+  next.hosts[0].with.pages.cache_control = "no-cache";
+  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+    co_await ask_for_page(c);
+    write("page", "another");
+    co_await reload(s, with_);
+    co_await ask_for_page(c);
+    co_await reload(s, next);
+    std::string came;
+    co_await send(c, get("/page"));
+    co_await hear(c, came, "another");
+  });
+}
+
+TEST_P(a_server, serves_another_folder_that_has_taken_the_place_of_its_own) {
+  std::filesystem::create_directory(folder_ / "first");
+  std::filesystem::create_directory(folder_ / "second");
+  write("first/page", "a page");
+  write("second/page", "another");
+  std::filesystem::create_directory_symlink("first", folder_ / "now");
+  with_.hosts[0].root = folder_ / "now";
+  with_.pages.recheck = 1h;
+  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+    co_await ask_for_page(c);
+    std::filesystem::remove(folder_ / "now");
+    std::filesystem::create_directory_symlink("second", folder_ / "now");
+    co_await reload(s, with_);
+    std::string came;
+    co_await send(c, get("/page"));
+    co_await hear(c, came, "another");
   });
 }
 

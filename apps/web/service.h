@@ -11,6 +11,8 @@ namespace web {
 struct passed_socket {
   int descriptor = -1;
   std::string name;  ///< "https": for TLS
+
+  [[nodiscard]] bool operator==(const passed_socket&) const = default;
 };
 
 /// Those that the manager has opened for this process, in its order (LISTEN_FDS, LISTEN_PID and LISTEN_FDNAMES, as in sd_listen_fds); none, if there is no

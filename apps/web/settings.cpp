@@ -59,7 +59,7 @@ void add_options(CLI::App& app, settings& s) {
       ->check(from_to(0, 1024))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--max-connections", s.max_connections, "Connections at a time; more wait until one has ended")
+  app.add_option("--max-connections", s.max_connections, "Connections at a time; who comes then waits for one to end, or to be idle")
       ->check(from_to(1, 1'000'000))
       ->type_name("N")
       ->capture_default_str();
@@ -97,6 +97,7 @@ std::string parse_options(int argc, const char* const* argv, settings& into) {
   app.add_flag("!--no-precompressed", host.with.precompressed, "Send no page.html.br or page.html.gz instead of page.html, to whoever accepts them")
       ->excludes(file);
   app.add_flag("--listings", host.with.listings, "Name what is in a folder that has no index.html")->excludes(file);
+  app.add_flag("--dot-files", host.with.dot_files, "Serve also what has a name with a '.' first; without it only /.well-known/")->excludes(file);
   app.add_option("--cache-control", host.with.pages.cache_control, "Sent with each file, as \"max-age=3600\"; without it clients guess how long to keep it")
       ->type_name("TEXT")
       ->check(header_value)

@@ -20,6 +20,8 @@ struct time_limits {
   std::chrono::milliseconds idle{60'000};    ///< for the next request, and for all of a body: then the connection is closed
   std::chrono::milliseconds write{60'000};   ///< for taking 256 KB of a response: then the connection is closed
   std::chrono::milliseconds drain{10'000};   ///< after a signal, for requests in progress
+
+  [[nodiscard]] bool operator==(const time_limits&) const = default;
 };
 
 /// A folder, and who gets what lies in it.
@@ -32,6 +34,8 @@ struct host_settings {
   std::map<status, std::string> error_pages;  ///< the path of a page of this host that is sent instead of one line
   std::string root_at;             ///< "FILE:LINE: KEY: ", for what is found wrong with it later; empty: it is an option's
   std::string certificate_at;      ///< likewise
+
+  [[nodiscard]] bool operator==(const host_settings&) const = default;
 };
 
 struct settings {
@@ -47,6 +51,8 @@ struct settings {
   time_limits times;
   request_limits requests;
   library_settings pages;
+
+  [[nodiscard]] bool operator==(const settings&) const = default;
 };
 
 /// Whether to go on, and if not, with which status to end.

@@ -34,6 +34,11 @@ site::site(tartan::runtime& rt, const web::settings& with, access_log* to, const
   }
 }
 
+bool site::is_as(const web::settings& with) const noexcept {
+  const auto is_still = [](const std::unique_ptr<host>& has, const host_settings& wanted) { return has->root.is_still(wanted.root); };
+  return settings == with && std::equal(hosts_.begin(), hosts_.end(), with.hosts.begin(), with.hosts.end(), is_still);
+}
+
 host& site::host_of(std::string_view name) noexcept {
   host& first = *hosts_.front();
   if (hosts_.size() == 1) return first;

@@ -43,6 +43,9 @@ class site {
   ///
   /// Cost: nothing if there is only one.
   [[nodiscard]] host& host_of(std::string_view name) noexcept;
+  /// Whether one that was made by these settings now would be the same, but for what it has in memory. Threads: any; blocks as long as the disk takes.
+  [[nodiscard]] bool is_as(const web::settings& with) const noexcept;
+
   [[nodiscard]] bool has_several_hosts() const noexcept { return hosts_.size() > 1; }
 
   tartan::runtime& runtime;

@@ -49,12 +49,13 @@ std::optional<status> decode(std::string_view sent, std::string& into) {
   return std::nullopt;
 }
 
-std::optional<status> check_segments(std::string_view path) noexcept {
+std::optional<status> check_segments(std::string_view path, bool& is_hidden) noexcept {
   for (std::size_t at = 1; at <= path.size();) {
     const std::size_t end = std::min(path.find('/', at), path.size());
     const std::string_view segment = path.substr(at, end - at);
     if (segment == "." || segment == "..") return status::forbidden;
     if (segment.empty() && end != path.size()) return status::not_found;
+    if (segment.starts_with('.') && (at != 1 || segment != ".well-known")) is_hidden = true;
     at = end + 1;
   }
   return std::nullopt;
@@ -77,18 +78,18 @@ bool is_simple(std::string_view target) noexcept {
 }  // namespace
 
 target_result path_of(std::string_view target, std::string& scratch) {
-  if (is_simple(target)) return {std::nullopt, {target, target, {}, {}}};
+  if (is_simple(target)) return {std::nullopt, {target, target, {}, {}, false}};
   if (target.find('#') != std::string_view::npos) return {status::bad_request, {}};  // a client keeps that for itself
   std::string_view host;
   const std::string_view whole = without_origin(target, host);
   const std::string_view sent = whole.substr(0, whole.find('?'));
   if (!sent.starts_with('/')) return {status::bad_request, {}};
-  target_result result{std::nullopt, {sent, sent, whole.substr(sent.size()), host}};
+  target_result result{std::nullopt, {sent, sent, whole.substr(sent.size()), host, false}};
   if (sent.find('%') != std::string_view::npos) {
     result.error = decode(sent, scratch);
     result.found.path = scratch;
   }
-  if (!result.error) result.error = check_segments(result.found.path);
+  if (!result.error) result.error = check_segments(result.found.path, result.found.is_hidden);
   return result;
 }
 

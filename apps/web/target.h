@@ -15,6 +15,7 @@ struct target_path {
   std::string_view sent;  ///< the same before it was decoded
   std::string_view query; ///< what was sent behind it, with its '?'; or nothing
   std::string_view host;  ///< what was sent before it; or nothing
+  bool is_hidden = false; ///< some name in it begins with a '.', and it does not lie in /.well-known/ (RFC 8615)
 };
 
 /// "/a%20b?query" or "http://host/a%20b": the path, percent-decoded once. `scratch` holds it if there is something to decode.

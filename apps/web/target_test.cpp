@@ -37,6 +37,19 @@ TEST(target, may_name_a_host) {
   EXPECT_EQ(path("ftp://example.org/a"), "400");
 }
 
+TEST(target, is_hidden_if_a_name_in_it_begins_with_a_dot) {
+  const auto is_hidden = [](std::string_view target) {
+    std::string scratch;
+    const target_result result = path_of(target, scratch);
+    EXPECT_FALSE(result.error) << target;
+    return result.found.is_hidden;
+  };
+  for (const std::string_view target : {"/.git", "/.git/a", "/a/.b", "/a/.b/c", "/%2egit/a", "/.well-known.txt", "/a/.well-known/b", "/.well-known/.a", "/..."}) {
+    EXPECT_TRUE(is_hidden(target)) << target;
+  }
+  for (const std::string_view target : {"/", "/a", "/a.b/c.", "/.well-known/", "/.well-known/a", "/a?.b", "http://a/.well-known/b"}) EXPECT_FALSE(is_hidden(target)) << target;
+}
+
 TEST(target, is_refused_if_it_is_no_path) {
   for (const std::string_view target : {"*", "a", "example.org:443", "?", "../a", "/a#b", "/#a", "/?#", "/a?b#c", "http://a/?#", "%2f"}) {
     EXPECT_EQ(path(target), "400") << target;

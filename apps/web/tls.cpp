@@ -19,7 +19,7 @@ namespace web {
 namespace {
 
 constexpr std::size_t most_received = 4 * 1024;
-constexpr std::size_t most_sealed = 64 * 1024;
+constexpr std::size_t most_sealed = 16 * 1024;  // a record of TLS
 constexpr std::size_t most_kept = 4 * 1024;
 constexpr std::array<unsigned char, 9> protocols{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
@@ -78,6 +78,14 @@ tls_certificates::tls_certificates(const std::vector<tls_files>& files) {
     SSL_CTX_set_tlsext_servername_arg(made, this);
     for (const std::string& name : each.names) by_name_.emplace(name, made);
   }
+}
+
+/// The keys are the first host's: a session's tickets are those of the one that it began with. New ones are only a loss of time.
+void tls_certificates::take_tickets_of(const tls_certificates& others) noexcept {
+  std::array<unsigned char, 80> keys{};
+  const bool known = SSL_CTX_get_tlsext_ticket_keys(others.first(), keys.data(), keys.size()) == 1;
+  if (known) static_cast<void>(SSL_CTX_set_tlsext_ticket_keys(first(), keys.data(), keys.size()));
+  ERR_clear_error();
 }
 
 ssl_ctx_st* tls_certificates::find(std::string_view name) const noexcept {

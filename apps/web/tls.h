@@ -40,6 +40,9 @@ class tls_certificates {
   tls_certificates(const tls_certificates&) = delete;
   tls_certificates& operator=(const tls_certificates&) = delete;
 
+  /// Clients that have a ticket of those others may go on with it. Before anybody else knows of these.
+  void take_tickets_of(const tls_certificates& others) noexcept;
+
   [[nodiscard]] ssl_ctx_st* first() const noexcept { return all_.front().get(); }
   /// As a client names it; null: no host has that name.
   [[nodiscard]] ssl_ctx_st* find(std::string_view name) const noexcept;
@@ -56,7 +59,7 @@ class tls_certificates {
 ///
 /// Color, lifetime: the stream's. One operation at a time.
 /// Errors: as the stream's; std::errc::protocol_error for what is no TLS, or not from who began. After an error only the stream is left to be closed.
-/// Limits: 4 KB are read, and 64 KB sealed, at a time.
+/// Limits: 4 KB are read, and 16 KB sealed, at a time.
 class tls_stream {
  public:
   /// Errors: std::bad_alloc.

@@ -38,8 +38,9 @@ LARGER = 16 << 20  # than what the system takes for a client that does not read
 HEAD = b"GET /page.html HTTP/1.1\r\nHost: a\r\nX-Slow: a"
 HABITS = {
     "slow_header": habit(HEAD, drop=b"a", last=b"HTTP/1.1 408 "),
-    "slow_body": habit(get("/plain.txt", "Content-Length: 1000000\r\n") + b"x", body=FILES["plain.txt"], drop=b"x"),
+    "slow_body": habit(get("/plain.txt", "Content-Length: 1000000\r\n") + b"x", drop=b"x", last=b"HTTP/1.1 408 "),
     "slow_read": habit(get("/huge.bin"), reads=False, receive_buffer=4096),
+    "slow_pipeline": habit(get("/middle.bin") * 30, reads=False, receive_buffer=4096),
     "idle": habit(get("/plain.txt"), body=FILES["plain.txt"]),
     "silent": habit(b""),
 }

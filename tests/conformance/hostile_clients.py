@@ -151,14 +151,14 @@ STATES = {  # what is sent, and how much has to have come before the end
     "in a large answer": (get("/huge.bin"), 70000),
     "in a large answer, with more asked": (get("/huge.bin") + get("/page.html") * 20, 1000),
     "in a body": (BODY_BEGINS, 0),
-    "in a body, answered": (BODY_BEGINS, 100),
-    "in a chunk": (CHUNKED + b"1000\r\nxx", 100),
+    "in a chunk": (CHUNKED + b"1000\r\nxx", 0),
     "in a chunk's size": (CHUNKED + b"1", 0),
     "refused, with more to come": (b"\0\0\r\n\r\n" + b"x" * 50000, 0),
     "in many parts": (get("/huge.bin", "Range: bytes=0-4999999,6000000-11999999\r\n"), 1000),
     "asked to close": (get("/huge.bin", "Connection: close\r\n"), 1000),
     "of version 1.0": (get("/huge.bin", version="1.0"), 1000),
     "waiting to go on": (get("/page.html", "Content-Length: 5\r\nExpect: 100-continue\r\n"), 0),
+    "told to go on": (get("/page.html", "Content-Length: 5\r\nExpect: 100-continue\r\n"), 20),
     "in a pipeline": (get("/page.html") * 500, 0),
 }
 

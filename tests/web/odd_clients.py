@@ -22,7 +22,8 @@ def with_descriptors(number):
 def a_refusal_of_head_has_no_body_either():
     requests = [(400, b"HEAD / HTTP/1.1\r\n\r\n"), (400, get("/", "Host: b\r\n", method="HEAD")), (505, get("/", method="HEAD", version="2.0")),
                 (413, get("/", "Content-Length: 1048577\r\n", method="HEAD")), (414, b"HEAD /" + b"a" * 9000),
-                (431, b"HEAD / HTTP/1.1\r\nX: " + b"y" * 33000), (501, get("/", "Transfer-Encoding: gzip\r\n", method="HEAD"))]
+                (431, b"HEAD / HTTP/1.1\r\nX: " + b"y" * 33000), (400, get("/", "Transfer-Encoding: gzip\r\n", method="HEAD")),
+                (501, get("/", "Transfer-Encoding: gzip, chunked\r\n", method="HEAD")), (400, get("/", "Transfer-Encoding: chunked\r\n", method="HEAD") + b"x\r\n")]
     with server() as s:
         for expected, request in requests:
             got = s.ask(request)
@@ -68,19 +69,21 @@ def chunks_are_dropped_and_the_next_request_found():
 
 
 @test
-def chunks_that_are_none_or_too_many_end_the_connection():
-    for body in (b"x\r\n", b"1\r\nxx\r\n", b"100001\r\n", b"80000\r\n" + b"x" * 0x80000 + b"\r\n80000\r\n"):
-        with server() as s, s.connect() as c:
-            c.send(get("/", "Transfer-Encoding: chunked\r\n", method="POST") + body + get("/page.html"))
-            expect(c.response()[0] == 405)
-            expect(c.is_closed(), body[:20])
+def chunks_that_are_none_or_too_many_are_refused():
+    for status, body in ((400, b"x\r\n"), (400, b"1\r\nxx\r\n"), (400, b"1 ;a=b\r\nx\r\n0\r\n\r\n"), (400, b"0\r\nno field\r\n\r\n"), (413, b"100001\r\n"),
+                         (413, b"80000\r\n" + b"x" * 0x80000 + b"\r\n80000\r\n")):
+        for method in ("POST", "GET"):
+            with server() as s, s.connect() as c:
+                c.send(get("/page.html", "Transfer-Encoding: chunked\r\n", method=method) + body + get("/page.html"))
+                expect(c.response()[0] == status, method, body[:20])
+                expect(c.is_closed(), body[:20])
 
 
 @test
 def chunks_that_do_not_come_end_the_connection():
     with server("--idle-timeout", "0.2") as s, s.connect() as c:
         c.send(get("/", "Transfer-Encoding: chunked\r\n", method="POST") + b"5\r\nx")
-        expect(c.response()[0] == 405)
+        expect(c.response()[0] == 408)
         expect(c.is_closed())
 
 

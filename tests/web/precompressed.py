@@ -79,6 +79,16 @@ def parts_are_of_the_file_itself():
 
 
 @test
+def a_range_that_does_not_count_changes_nothing():
+    with siblings(gz=PACKED), server() as s, s.connect() as c:
+        many = ",".join(f"{n}-{n}" for n in range(17))
+        for more in ("Range: items=0-1\r\n", f"Range: bytes={many}\r\n", 'If-Range: "another"\r\nRange: bytes=0-1\r\n'):
+            status, headers, body = c.get("/packed.html", "Accept-Encoding: gzip\r\n" + more)
+            expect(status == 200 and body == PACKED and headers["content-encoding"] == "gzip", more, status, headers)
+            expect(c.get("/packed.html", more)[2] == PLAIN, more)
+
+
+@test
 def a_sibling_that_is_older_than_its_file_is_left_alone():
     with siblings(gz=PACKED), server("--recheck", "0") as s, s.connect() as c:
         expect(coded(c, "gzip")[0] == "gzip")

@@ -162,8 +162,10 @@ def who_has_finished_is_told_the_same():
 def certificates_are_read_anew():
     s = secured()
     with s:
-        with s.connect() as before:
+        known = s.context()
+        with s.connect(known) as before:
             before.get("/page.html")
+            session = before.socket.session
             certificate_for(s.folder.name, "a.example", serial=77)
             s.process.send_signal(signal.SIGHUP)
             context = s.context()
@@ -174,6 +176,8 @@ def certificates_are_read_anew():
                 except ssl.SSLCertVerificationError:
                     return False
             wait_until(is_new, "the new certificate")
+            with s.connect(known, session=session) as c:
+                expect(c.socket.session_reused, "a reload has cost a client its session")
             expect(before.get("/page.html")[0] == 200)
         pathlib.Path(s.folder.name, "a.example.pem").write_text("nonsense")
         s.process.send_signal(signal.SIGHUP)

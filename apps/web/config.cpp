@@ -188,6 +188,20 @@ void read_types(section from, type_map& into) {
   });
 }
 
+/// As lines, each with a CRLF before it.
+void read_headers(section from, std::string& into) {
+  constexpr std::string_view own[] = {"accept-ranges", "age", "cache-control", "connection", "content-encoding", "content-length", "content-range", "content-type",
+                                      "date", "etag", "last-modified", "location", "server", "trailer", "transfer-encoding", "upgrade", "vary"};
+  from.each_text([&](std::string_view key, const std::string& value) {
+    if (!is_token(key)) from.complain(key, "is no name of a header");
+    if (std::any_of(std::begin(own), std::end(own), [key](std::string_view each) { return same_letters(each, key); })) {
+      from.complain(key, "is one that the server sets");
+    }
+    if (!is_value(value)) from.complain(key, "cannot be the value of a header");
+    into.append("\r\n").append(key).append(": ").append(trimmed(value));
+  });
+}
+
 /// Of those that a host can have: where a file was looked for.
 void read_error_pages(section from, std::map<status, std::string>& into) {
   constexpr status possible[] = {status::forbidden, status::not_found, status::internal_error, status::unavailable};
@@ -215,6 +229,8 @@ host_settings read_host(section from) {
   from.flag("dot-files", host.with.dot_files);
   from.text("cache-control", host.with.pages.cache_control);
   if (!is_value(host.with.pages.cache_control)) from.complain("cache-control", "cannot be the value of a header");
+  if (const auto headers = from.inner("headers")) read_headers(*headers, host.with.pages.headers);
+  from.flag("https-only", host.https_only);
   if (const auto pages = from.inner("error-pages")) read_error_pages(*pages, host.error_pages);
   from.text("certificate", host.certificate);
   from.text("key", host.key);

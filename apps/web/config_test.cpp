@@ -62,6 +62,9 @@ names = "b.example"
 root = "/srv/b"
 precompressed = false
 listings = true
+dot-files = true
+https-only = true
+headers = { Strict-Transport-Security = "max-age=1", X-A = " b " }
 error-pages = { 404 = "/not found.html", 503 = "/busy" }
 )");
   EXPECT_EQ(found.listen, (std::vector<std::string>{":80", "[::]:80"}));
@@ -84,6 +87,10 @@ error-pages = { 404 = "/not found.html", 503 = "/busy" }
   EXPECT_TRUE(!found.hosts[0].with.listings && found.hosts[1].with.listings);
   const type_map types{{"wasm", "application/x-wasm"}, {"txt", "text/x-mine; charset=utf-8"}, {"note", "text/plain; charset=latin1"}};
   EXPECT_TRUE(found.hosts[0].with.pages.types == types && found.hosts[1].with.pages.types == types);
+  EXPECT_TRUE(!found.hosts[0].with.dot_files && found.hosts[1].with.dot_files);
+  EXPECT_TRUE(!found.hosts[0].https_only && found.hosts[1].https_only);
+  EXPECT_EQ(found.hosts[0].with.pages.headers, "");
+  EXPECT_EQ(found.hosts[1].with.pages.headers, "\r\nStrict-Transport-Security: max-age=1\r\nX-A: b");
   EXPECT_TRUE(found.hosts[0].error_pages.empty());
   EXPECT_EQ(found.hosts[1].error_pages, (std::map<status, std::string>{{status::not_found, "/not found.html"}, {status::unavailable, "/busy"}}));
 }
@@ -120,6 +127,11 @@ TEST_F(a_config, names_line_and_key_of_each_mistake) {
       {"[host]\nroot = \"/srv\"\n", "1: host: is no list of tables; write [[host]]"},
       {host + "precompressed = 1\n", "3: host.precompressed: is neither true nor false"},
       {host + host, "3: host.names: is missing"},
+      {host + "https-only = 1\n", "3: host.https-only: is neither true nor false"},
+      {host + "headers = 1\n", "3: host.headers: is no table; write [host.headers]"},
+      {host + "[host.headers]\n\"a b\" = \"c\"\n", "4: host.headers.a b: is no name of a header"},
+      {host + "[host.headers]\ncontent-Length = \"1\"\n", "4: host.headers.content-Length: is one that the server sets"},
+      {host + "[host.headers]\na = \"b\\r\\nc: d\"\n", "4: host.headers.a: cannot be the value of a header"},
       {host + "error-pages = 1\n", "3: host.error-pages: is no table; write [host.error-pages]"},
       {host + "error-pages = { 404 = 1 }\n", "3: host.error-pages.404: is no text in quotes"},
       {host + "error-pages = { 404 = \"a\" }\n", "3: host.error-pages.404: 'a' is no path, as \"/404.html\""},

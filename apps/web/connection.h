@@ -71,6 +71,7 @@ class connection {
 
   [[nodiscard]] stop answer();
   [[nodiscard]] bool answer_request();
+  void send_to_tls();
   [[nodiscard]] bool answer_best(const shared_page& what, const std::shared_ptr<const file>& large = nullptr);
   void answer_page(const shared_page& what, const std::shared_ptr<const file>& large = nullptr);
   void answer_parts(const shared_page& what, const byte_ranges& asked, const std::shared_ptr<const file>& large);

@@ -96,6 +96,7 @@ bool connection::answer_request() {
   const target_result target = path_of(request_.target, decoded_);
   target_ = target.found;
   host_ = &site_->host_of(site_->has_several_hosts() ? host_name() : std::string_view{});
+  if (host_->https_only && tls_ == nullptr && !target_.path.starts_with("/.well-known/acme-challenge/")) return send_to_tls(), true;
   if (target.error) return answer_failure(*target.error);
   if (target_.is_hidden && !host_->root.shows_hidden()) return answer_failure(status::not_found);
   as_ = coding::identity;
@@ -103,6 +104,15 @@ bool connection::answer_request() {
   takes_siblings_ = !request_.asks_for_range;  // of parts that are sent together, each would have to say its coding
   const shared_page* const known = current(target_.path);
   return known != nullptr && answer_best(*known);
+}
+
+void connection::send_to_tls() {
+  std::string_view name = host_name();
+  name = name.substr(0, name.starts_with('[') ? name.find(']') + 1 : name.find(':'));
+  if (name.empty()) name = host_->name;
+  if (name.empty()) return answer_status(status::forbidden);
+  append_redirect(out_, std::string{"https://"}.append(name).append(target_.sent).append(target_.query), form());
+  end_request(status::moved_permanently);
 }
 
 /// What the client calls the server; in the target that counts, not the header (RFC 9112, 3.2.2).
@@ -252,7 +262,7 @@ bool connection::answer_finding(const finding& found) {
     as_ = coding::identity;
     return false;
   } else if (found.code == status::moved_permanently) {
-    append_redirect(out_, target_, form());
+    append_redirect(out_, std::string{target_.sent}.append("/").append(target_.query), form());
     end_request(status::moved_permanently);
   } else {
     return answer_failure(found.code);

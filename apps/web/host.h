@@ -21,10 +21,13 @@ struct host {
   ///
   /// Errors: as document_root's.
   host(tartan::runtime& rt, const host_settings& with, const library_settings& kept, std::size_t number, std::shared_ptr<tartan::semaphore> sweeps)
-      : root{with.root, with.with}, error_pages{with.error_pages}, pages{rt, root, kept, std::move(sweeps)}, index{number} {}
+      : root{with.root, with.with}, error_pages{with.error_pages}, name{with.names.empty() ? "" : with.names.front()}, https_only{with.https_only},
+        pages{rt, root, kept, std::move(sweeps)}, index{number} {}
 
   const document_root root;
   const std::map<status, std::string> error_pages;  ///< paths, by what they stand for
+  const std::string name;  ///< the first of its names; empty: it has none
+  const bool https_only;   ///< who comes without TLS is sent there
   library pages;
   const std::size_t index;
 };

@@ -39,19 +39,18 @@ library_settings within(library_settings with, const cache_limits& shelf) {
   return with;
 }
 
-constexpr std::size_t shelf_count = 64;
 constexpr std::size_t most_due = 1024;
 constexpr std::size_t most_read = 1 << 20;
 constexpr std::chrono::seconds unused_for{5};
 
-cache_limits share_of(const cache_limits& all) noexcept { return {all.bytes / shelf_count + 1, all.entries / shelf_count + 1}; }
+cache_limits share_of(const library_settings& all) noexcept { return {all.cache.bytes / all.shelves + 1, all.cache.entries / all.shelves + 1}; }
 
 }  // namespace
 
 library::library(tartan::runtime& rt, const document_root& from, const library_settings& with, std::shared_ptr<tartan::semaphore> sweeps)
-    : root_{from}, with_{within(with, share_of(with.cache))},
-      sweeps_{sweeps != nullptr ? std::move(sweeps) : std::make_shared<tartan::semaphore>(most_sweeps)}, shelves_(shelf_count), sweep_{rt} {
-  for (auto& one : shelves_) one = std::make_shared<shelf>(rt, share_of(with.cache));
+    : root_{from}, with_{within(with, share_of(with))},
+      sweeps_{sweeps != nullptr ? std::move(sweeps) : std::make_shared<tartan::semaphore>(most_sweeps)}, shelves_(with.shelves), sweep_{rt} {
+  for (auto& one : shelves_) one = std::make_shared<shelf>(rt, share_of(with));
 }
 
 std::size_t library::loads() const noexcept {
@@ -75,7 +74,7 @@ tartan::task<finding> library::ask(std::string_view key, page_cache::time now) {
 
 /// Color: the shelf's. Does nothing if there is no memory for it.
 void library::stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const file>& what) noexcept {
-  const std::size_t most = with_.open_files / shelf_count;
+  const std::size_t most = with_.open_files / with_.shelves;
   if (most == 0) return;
   std::vector<open_file>& files = on->files;
   const auto known = std::find_if(files.begin(), files.end(), [&](const open_file& each) { return each.what == what; });

@@ -32,11 +32,12 @@ struct finding {
 
 /// How pages are kept.
 struct library_settings {
-  std::size_t largest_page = 64 * 1024;      ///< bytes of a file that is kept in memory, and a 128th of the cache; larger ones are sent from the disk
+  std::size_t largest_page = 64 * 1024;      ///< bytes of a file that is kept in memory, and half of what a shelf has; larger ones are sent from the disk
   std::chrono::milliseconds recheck{1'000};  ///< how long ago the disk was asked about a page that is given out, at most, if it answers
   cache_limits cache{};
   std::chrono::milliseconds longest_sweep{20};  ///< of a job that checks pages ahead of time
   std::size_t open_files = 512;              ///< large ones that stay open although nobody sends them: for 5 to 10 s, those that were sent last
+  std::size_t shelves = 64;                  ///< each has an equal part of all this
 
   [[nodiscard]] bool operator==(const library_settings&) const = default;
 

@@ -127,6 +127,7 @@ void describe(page& what, std::string_view path, const file_state& state, std::t
   if (!what.tag.empty()) what.known_by.append("\r\nETag: ").append(what.tag);
   if (what.modified) what.known_by.append("\r\nLast-Modified: ").append(http_date(*what.modified));
   if (!more.cache_control.empty()) what.known_by.append("\r\nCache-Control: ").append(more.cache_control);
+  what.known_by.append(more.headers);
   if (state.as != coding::identity || !what.siblings.empty()) what.known_by.append("\r\nVary: Accept-Encoding");
   what.head.assign("HTTP/1.1 200 OK\r\nServer: tartan\r\nContent-Type: ").append(what.type);
   if (state.as != coding::identity) what.head.append("\r\nContent-Encoding: ").append(name_of(state.as));

@@ -90,8 +90,8 @@ void append_error_page(std::string& out, status s, const page& what, const respo
   if (form.with_body && !is_apart) out.append(what.body);
 }
 
-void append_redirect(std::string& out, const target_path& from, const response_form& form) {
-  append(out, status::moved_permanently, std::string{"\r\nLocation: "}.append(from.sent).append("/").append(from.query), form);
+void append_redirect(std::string& out, std::string_view to, const response_form& form) {
+  append(out, status::moved_permanently, std::string{"\r\nLocation: "}.append(to), form);
 }
 
 }  // namespace web

@@ -9,7 +9,6 @@
 #include "byte_range.h"
 #include "page.h"
 #include "status.h"
-#include "target.h"
 
 namespace web {
 
@@ -48,7 +47,7 @@ void append_status(std::string& out, status s, const response_form& form);
 /// Appends a page that stands for a status: without what it is known by, so that nobody keeps it for what was asked. `is_apart`: as above.
 void append_error_page(std::string& out, status s, const page& what, const response_form& form, bool is_apart = false);
 
-/// Appends a redirection to the same path with a slash, and to the same query.
-void append_redirect(std::string& out, const target_path& from, const response_form& form);
+/// Appends a redirection for good.
+void append_redirect(std::string& out, std::string_view to, const response_form& form);
 
 }  // namespace web

@@ -31,6 +31,7 @@ struct host_settings {
   root_options with;
   std::string certificate;         ///< in PEM, for TLS, with those that vouch for it behind it; empty: the first host's
   std::string key;                 ///< in PEM
+  bool https_only = false;         ///< who comes without TLS is sent to the same with it, but for what shows who has the name (ACME, RFC 8555)
   std::map<status, std::string> error_pages;  ///< the path of a page of this host that is sent instead of one line
   std::string root_at;             ///< "FILE:LINE: KEY: ", for what is found wrong with it later; empty: it is an option's
   std::string certificate_at;      ///< likewise

@@ -14,7 +14,9 @@ namespace {
 /// Each of so many has as much. What workers keep is the libraries' too, but for what those had to give up meanwhile.
 cache_limits share_of(const cache_limits& all, std::size_t among) noexcept { return {all.bytes / among + 1, all.entries}; }
 
+/// With more hosts each has fewer shelves, so that a shelf is as large as before: as many workers may look something up at once. Four are left, of many.
 library_settings share_of(library_settings all, std::size_t hosts) noexcept {
+  all.shelves = std::max<std::size_t>(4, all.shelves / hosts);
   all.cache = {all.cache.bytes / hosts, all.cache.entries / hosts};
   all.open_files /= hosts;
   return all;

@@ -24,17 +24,17 @@ def certificate_for(folder, name, serial=1, kind=EC):
 
 class secured:
     """A server with two hosts and TLS."""
-    def __init__(self, *options, complaint=""):
+    def __init__(self, *options, complaint="", first=(), also_plain=False):
         self.folder = tempfile.TemporaryDirectory()
         self.complaint = complaint
         here = self.folder.name
-        lines = ['listen-tls = "127.0.0.1:0"']
+        lines = ['listen = "127.0.0.1:0"'] * also_plain + ['listen-tls = "127.0.0.1:0"']
         for name in ("a.example", "b.example"):
             certificate, key = certificate_for(here, name)
             os.mkdir(f"{here}/{name}")
             pathlib.Path(here, name, "index.html").write_text(name)
             lines += ["[[host]]", f'names = ["{name}"]', f'root = "{harness.ROOT if name[0] == "a" else here + "/" + name}"', f'certificate = "{certificate}"',
-                      f'key = "{key}"']
+                      f'key = "{key}"', *(first if name[0] == "a" else ())]
         path = pathlib.Path(here, "web.toml")
         path.write_text("\n".join(lines) + "\n")
         self.command = [harness.PROGRAM, "--config", str(path), "--workers", "2", *options]
@@ -42,8 +42,9 @@ class secured:
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
-        expect(" on https://127.0.0.1:" in line, line, self.process.poll())
+        expect(" https://127.0.0.1:" in line, line, self.process.poll())
         self.port = int(line.split("https://127.0.0.1:")[1].split(" ")[0])
+        self.plain_port = int(line.split("http://127.0.0.1:")[1].split(",")[0]) if " http://" in line else None
         return self
 
     def __exit__(self, *_):
@@ -186,6 +187,27 @@ def certificates_are_read_anew():
         expect(line.startswith(f"tartan-web: all is as it was: {s.folder.name}/web.toml:5: host.certificate: cannot use the certificate '"), line)
         with s.connect(context) as c:
             expect(c.get("/page.html")[0] == 200)
+
+
+@test
+def who_comes_without_tls_is_sent_there_if_a_host_wants_that():
+    with secured(first=("https-only = true", "headers = { X-More = 'yes' }"), also_plain=True) as s:
+        challenge = harness.ROOT / ".well-known" / "acme-challenge"
+        challenge.mkdir(parents=True, exist_ok=True)
+        (challenge / "a").write_text("token")
+        with client(s.plain_port) as c:
+            for fields, to in (("", "https://a/x%20y?z"), ("Host: [::1]:80\r\n", "https://[::1]/x%20y?z")):
+                request = get("/x%20y?z", fields)
+                c.send(request.replace(b"Host: a\r\n", b"", 1) if fields else request)
+                status, headers, _ = c.response()
+                expect((status, headers["location"]) == (301, to), status, headers)
+            expect(c.get("/.well-known/acme-challenge/a")[2] == b"token")
+        with client(s.plain_port) as c:
+            c.send(b"GET / HTTP/1.0\r\n\r\n")
+            expect(c.response()[1]["location"] == "https://a.example/")
+        with s.connect() as c:
+            status, headers, _ = c.get("/page.html")
+            expect((status, headers["x-more"]) == (200, "yes"), status, headers)
 
 
 @test

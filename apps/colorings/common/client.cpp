@@ -39,7 +39,7 @@ void client::answer(web::status code, web::shared_page page) {
     set_parts(with_body ? std::string_view{page_->body} : std::string_view{});
   } else {
     if (code == web::status::moved_permanently) {
-      web::append_redirect(head_, target_, form(with_body));
+      web::append_redirect(head_, std::string{target_.sent}.append("/").append(target_.query), form(with_body));
     } else {
       web::append_status(head_, code, form(with_body));
     }

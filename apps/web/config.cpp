@@ -190,8 +190,8 @@ void read_types(section from, type_map& into) {
 
 /// As lines, each with a CRLF before it.
 void read_headers(section from, std::string& into) {
-  constexpr std::string_view own[] = {"accept-ranges", "age", "cache-control", "connection", "content-encoding", "content-length", "content-range", "content-type",
-                                      "date", "etag", "last-modified", "location", "server", "trailer", "transfer-encoding", "upgrade", "vary"};
+  constexpr std::string_view own[] = {"accept-ranges", "age", "cache-control", "connection", "content-encoding", "content-length", "content-range",
+                                      "content-type", "date", "etag", "last-modified", "location", "server", "trailer", "transfer-encoding", "upgrade", "vary"};
   from.each_text([&](std::string_view key, const std::string& value) {
     if (!is_token(key)) from.complain(key, "is no name of a header");
     if (std::any_of(std::begin(own), std::end(own), [key](std::string_view each) { return same_letters(each, key); })) {

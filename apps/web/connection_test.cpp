@@ -1,6 +1,8 @@
 /// What a connection does, where that depends on which worker it is on: one is enough to tell.
 #include "server_fixture.h"
 
+#include <tartan/time/with_timeout.h>
+
 #include <algorithm>
 
 #include "tests/web/failing_disk.h"
@@ -80,6 +82,60 @@ TEST_P(a_server_of_one_worker, waits_for_the_peer_after_another_method) {
     play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
       const bool may = co_await may_go_on_after(c, std::string{"POST /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"} + more, "HTTP/1.1 405 ");
       EXPECT_TRUE(may) << "a line end behind the body was answered with a reset";
+    });
+  }
+}
+
+/// What comes back for what is sent piece by piece, each behind a while in which the server may answer.
+tartan::task<std::string> answers_to(tartan::tcp::stream& c, std::vector<std::string> pieces, std::size_t expected) {
+  std::string came;
+  for (std::string& each : pieces) {
+    EXPECT_EQ(came, "") << "before all had come";
+    co_await send(c, std::move(each));
+    std::array<std::byte, 500> room;
+    const auto got = co_await tartan::with_timeout(500ms, c.read_some(room));
+    if (got) came.append(reinterpret_cast<const char*>(room.data()), *got);
+  }
+  while (came.size() < expected) {
+    std::array<std::byte, 500> room;
+    const auto got = co_await c.read_some(room);
+    if (!got) break;
+    came.append(reinterpret_cast<const char*>(room.data()), *got);
+  }
+  co_return came;
+}
+
+TEST_P(a_server_of_one_worker, answers_when_the_body_has_come) {
+  network_.partial_percent = 0;
+  const std::string post = "POST /page HTTP/1.1\r\nHost: a\r\n";
+  const struct {
+    std::vector<std::string> pieces;
+    std::string_view answer;
+  } cases[] = {
+      {{post + "Content-Length: 4\r\n\r\n", "ab", "cd"}, "HTTP/1.1 405 "},
+      {{post + "Transfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n", "0\r\n\r\n"}, "HTTP/1.1 405 "},
+      {{post + "Transfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n", "y\r\n"}, "HTTP/1.1 400 "},
+      {{get("/page", "Content-Length: 4\r\n"), "ab", "cd"}, "HTTP/1.1 200 "},
+      {{post + "Content-Length: 4\r\nExpect: 100-continue\r\n\r\n"}, "HTTP/1.1 405 "},
+      {{get("/page", "Content-Length: 4\r\nExpect: 100-continue\r\n")}, "HTTP/1.1 100 "},
+  };
+  for (const auto& each : cases) {
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      const std::string came = co_await answers_to(c, each.pieces, 1);
+      EXPECT_TRUE(came.starts_with(each.answer)) << came;
+      c.close();
+    });
+  }
+}
+
+TEST_P(a_server_of_one_worker, hides_what_has_a_dot_first) {
+  write(".env", "a secret");
+  for (const bool shown : {false, true}) {
+    with_.hosts[0].with.dot_files = shown;
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      co_await send(c, get("/.env", "Connection: close\r\n"));
+      const heard all = co_await rest_of(c);
+      EXPECT_TRUE(all.text.starts_with(shown ? "HTTP/1.1 200 " : "HTTP/1.1 404 ")) << all.text;
     });
   }
 }

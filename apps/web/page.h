@@ -45,7 +45,7 @@ struct page {
   std::string_view type;   ///< as content_type gives it
   std::string tag;         ///< entity_tag's
   std::optional<std::time_t> modified;  ///< date_of's
-  std::string known_by;    ///< header lines with tag, modified, how long it may be kept, what the host adds, and whether there are siblings, each with a CRLF before it
+  std::string known_by;    ///< lines, each with a CRLF before it: tag, modified, how long it may be kept, what the host adds, whether there are siblings
   std::string body;  ///< empty for a file that is sent from the disk
   std::uint64_t size = 0;  ///< bytes of the file
   file_version version;

@@ -23,7 +23,8 @@ def a_refusal_of_head_has_no_body_either():
     requests = [(400, b"HEAD / HTTP/1.1\r\n\r\n"), (400, get("/", "Host: b\r\n", method="HEAD")), (505, get("/", method="HEAD", version="2.0")),
                 (413, get("/", "Content-Length: 1048577\r\n", method="HEAD")), (414, b"HEAD /" + b"a" * 9000),
                 (431, b"HEAD / HTTP/1.1\r\nX: " + b"y" * 33000), (400, get("/", "Transfer-Encoding: gzip\r\n", method="HEAD")),
-                (501, get("/", "Transfer-Encoding: gzip, chunked\r\n", method="HEAD")), (400, get("/", "Transfer-Encoding: chunked\r\n", method="HEAD") + b"x\r\n")]
+                (501, get("/", "Transfer-Encoding: gzip, chunked\r\n", method="HEAD")),
+                (400, get("/", "Transfer-Encoding: chunked\r\n", method="HEAD") + b"x\r\n")]
     with server() as s:
         for expected, request in requests:
             got = s.ask(request)

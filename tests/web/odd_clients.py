@@ -59,6 +59,23 @@ def who_connects_and_says_nothing_has_as_long_as_for_a_head():
 
 
 @test
+def names_with_a_dot_first_are_given_out_if_that_is_asked_for():
+    for name in (".git", ".well-known"):
+        (harness.ROOT / name).mkdir(exist_ok=True)
+    for name in (".git/config", ".well-known/security.txt", ".well-known/.hidden", ".env", "visible"):
+        (harness.ROOT / name).write_text("a secret")
+    hidden = ("/.git/config", "/.git/", "/%2egit/config", "/.env", "/.well-known/.hidden", "/nothing/../.env")
+    with server() as s, s.connect() as c:
+        for path in hidden:
+            expect(c.get(path)[0] in (403, 404), path)
+        for path in ("/.well-known/security.txt", "/visible"):
+            expect(c.get(path)[0] == 200, path)
+    with server("--dot-files") as s, s.connect() as c:
+        for path in hidden:
+            expect(c.get(path)[0] == (404 if path == "/.git/" else 403 if ".." in path else 200), path)
+
+
+@test
 def chunks_are_dropped_and_the_next_request_found():
     with server() as s, s.connect() as c:
         inside = b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n" * 1000

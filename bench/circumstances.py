@@ -6,6 +6,7 @@ import pathlib
 import platform
 import re
 import subprocess
+import time
 
 import plan
 
@@ -24,6 +25,17 @@ def cache_entry(programs, name):
     return found[1] if found else ""
 
 
+def busy_share(seconds=1):
+    """Of all CPUs' time, what is used by whatever runs now: the load average tells of the last minutes, and of who waits."""
+    def times():
+        user, nice, system, idle, waiting, *rest = map(int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:])
+        return user + nice + system + sum(rest[:3]), idle + waiting
+    used, idle = times()
+    time.sleep(seconds)
+    used_then, idle_then = times()
+    return round((used_then - used) / max(1, used_then - used + idle_then - idle), 3)
+
+
 def of(programs):
     model = re.search(r"^model name\s*:\s*(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     compiler = cache_entry(programs, "CMAKE_CXX_COMPILER") or "g++"
@@ -37,6 +49,7 @@ def of(programs):
         "cores": plan.all_workers(),
         "kernel": platform.release(),
         "load_before": os.getloadavg()[0],
+        "busy_before": busy_share(),
         "compiler": (output_of(compiler, "--version").splitlines() or [compiler])[0],
         "compiler_path": compiler,
         "flags": f"-std=c++20 {cache_entry(programs, 'CMAKE_CXX_FLAGS')} {flags}".replace("  ", " ").strip(),

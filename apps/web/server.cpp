@@ -289,8 +289,8 @@ void server::take_site(renewal& made) {
     log_->reopen(site_->settings.access_log);  // not the new one: connections have this one
   }
   limit_connections();
-  for (const auto& [number, client] : open_) {
-    tartan::post(client->color(), [client = client, with = site_] { client->renew(with); });
+  for (const auto& [number, open] : open_) {
+    tartan::post(open->color(), [client = open, with = site_] { client->renew(with); });
   }
 }
 
@@ -342,8 +342,8 @@ tartan::task<> server::write_log() {
 tartan::task<bool> server::drain() {
   draining_ = true;
   for (door& each : doors_) each.at.close();
-  for (const auto& [number, client] : open_) {
-    tartan::post(client->color(), [client = client] { client->drain(); });
+  for (const auto& [number, open] : open_) {
+    tartan::post(open->color(), [client = open] { client->drain(); });
   }
   // A read or write that the disk does not end cannot be called off: nobody waits for the one who waits for it.
   const bool all_ended = co_await ends_within(end_all(), site_->settings.times.drain + for_the_disk);

@@ -38,12 +38,13 @@ def heading(record):
 def heading_of(record):
     at = record["circumstances"]
     others = f"; {', '.join(f'{name} {version}' for name, version in record['versions'].items())}" if record.get("versions") else ""
+    busy = f", CPUs busy to {at['busy_before']:.0%}" if "busy_before" in at else ""
     cut = "; INTERRUPTED, not all was run" if record.get("interrupted") else ""
     only = [f"only {', '.join(map(str, record[name]))}{what}" for name, what in (("contenders", ""), ("workers", " workers"), ("clients", " clients"))
             if record.get(name)]
     some = "".join(f"; {each}" for each in only)
     return (f"Commit {at['commit']}{' with changes' if at['changed'] else ''}, {at['date']}; {at['cpu']}, {at['cores']} cores, Linux {at['kernel']}, "
-            f"load {at['load_before']:.1f} at the start; {at['compiler']}, {at['flags']}{others}; "
+            f"load {at['load_before']:.1f}{busy} at the start; {at['compiler']}, {at['flags']}{others}; "
             f"{record['rounds']} rounds of {record['seconds']:g} s{some}{cut}.")
 
 

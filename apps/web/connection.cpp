@@ -65,7 +65,7 @@ tartan::task<> connection::run() {
       const std::string_view page = take_first_piece();
       const std::array<std::span<const std::byte>, 2> both{std::as_bytes(std::span{out_}), std::as_bytes(std::span{page})};
       enter(phase::sending);
-      if (!co_await peer_.write(both)) co_return leave_buffer();
+      if (!co_await peer_.write(std::span{both}.first(page.empty() ? 1 : 2))) co_return leave_buffer();  // of one part, send() is enough
       now_ = site_->runtime.now();  // much later, if the peer is slow
       if (kept_ != nullptr && bytes_behind() == 0) kept_ = nullptr;
     }
@@ -127,7 +127,7 @@ tartan::task<bool> connection::begin_tls() {
 
 void connection::drain() noexcept {
   draining_ = true;
-  if (phase_ == phase::file || phase_ == phase::sending) return;
+  if (phase_ == phase::file || phase_ == phase::sending || phase_ == phase::body) return;
   // Where what is canceled has just ended, the next wait of the same operation may begin: it has no longer than that, either.
   deadline_ = std::min(deadline_, site_->runtime.now() + hurry);
   watch();
@@ -138,7 +138,8 @@ void connection::drain() noexcept {
 connection::leave_offer connection::offer() const noexcept {
   const auto waited = site_->runtime.now() - waits_since_;
   const bool is_idle = phase_ == phase::idle || phase_ == phase::lingering;
-  return {phase_ != phase::file && waited >= (is_idle ? idle_in_a_crowd : slow_in_a_crowd), waits_since_, begun_};
+  const bool at_once = phase_ != phase::file && waited >= (is_idle ? idle_in_a_crowd : slow_in_a_crowd);
+  return {at_once, phase_ != phase::file && phase_ != phase::sending, leaves_, waits_since_, begun_};
 }
 
 void connection::leave() noexcept {
@@ -255,9 +256,11 @@ tartan::task<bool> connection::send_text(std::string_view text) {
 tartan::task<> connection::linger(std::chrono::seconds most) {
   if (!peer_.shutdown_send()) co_return;
   in_ = {};
-  for (const time end = now_ + most; now_ < end; now_ = site_->runtime.now()) {
+  const time begun = now_;
+  const auto end = [&] { return begun + (leaves_ ? std::min<std::chrono::milliseconds>(quick, most) : most); };
+  for (; now_ < end(); now_ = site_->runtime.now()) {
     enter(phase::lingering);
-    deadline_ = std::min(deadline_, end);
+    deadline_ = std::min(deadline_, end());
     watch();
     const tartan::result<std::size_t> got = co_await peer_.read_some(in_.room());
     if (!got) co_return;
@@ -302,7 +305,7 @@ void connection::enter(phase next) {
     switch (next) {
       case phase::head: return draining_ ? std::min<std::chrono::milliseconds>(limits.header, hurry) : limits.header;
       case phase::idle: return asked_ ? limits.idle : limits.header;  // nobody connects in order to wait
-      case phase::body: return draining_ ? std::min<std::chrono::milliseconds>(limits.idle, hurry) : limits.idle;
+      case phase::body: return limits.idle;
       case phase::lingering: return leaves_ ? quick : draining_ ? hurry : linger_for;
       case phase::file:
       case phase::sending: break;

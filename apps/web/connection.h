@@ -51,6 +51,8 @@ class connection {
   /// Where others have no place.
   struct leave_offer {
     bool at_once = false;  ///< else with its next answer, which says so
+    bool soon = false;     ///< nothing is being sent: that may take long
+    bool told = false;     ///< to leave, before
     std::chrono::steady_clock::time_point waits_since{};  ///< for its client
     std::chrono::steady_clock::time_point open_since{};
   };
@@ -80,6 +82,7 @@ class connection {
   [[nodiscard]] bool answer_failure(status why);
   void answer_error(const shared_page& what, const std::shared_ptr<const file>& large = nullptr);
   void send_behind(const shared_page& what, const std::shared_ptr<const file>& large, std::span<const byte_range> parts);
+  void send_all_behind(const shared_page& what, const std::shared_ptr<const file>& large);
   [[nodiscard]] bool has_more_to_send() const noexcept { return large_ != nullptr || kept_ != nullptr; }
   [[nodiscard]] byte_ranges ranges_of(const page& what) const;
   [[nodiscard]] std::uint64_t bytes_behind() const noexcept;

@@ -96,7 +96,8 @@ bool connection::answer_request() {
   const target_result target = path_of(request_.target, decoded_);
   target_ = target.found;
   host_ = &site_->host_of(site_->has_several_hosts() ? host_name() : std::string_view{});
-  if (host_->https_only && tls_ == nullptr && !target_.path.starts_with("/.well-known/acme-challenge/")) return send_to_tls(), true;
+  const bool is_target = target.error != status::bad_request;
+  if (is_target && host_->https_only && tls_ == nullptr && !target_.path.starts_with("/.well-known/acme-challenge/")) return send_to_tls(), true;
   if (target.error) return answer_failure(*target.error);
   if (target_.is_hidden && !host_->root.shows_hidden()) return answer_failure(status::not_found);
   as_ = coding::identity;
@@ -109,7 +110,7 @@ bool connection::answer_request() {
 void connection::send_to_tls() {
   std::string_view name = host_name();
   name = name.substr(0, name.starts_with('[') ? name.find(']') + 1 : name.find(':'));
-  if (name.empty()) name = host_->name;
+  if (!host_->name.empty() && !site_->knows(name)) name = host_->name;  // nobody can make others be sent elsewhere
   if (name.empty()) return answer_status(status::forbidden);
   append_redirect(out_, std::string{"https://"}.append(name).append(target_.sent).append(target_.query), form());
   end_request(status::moved_permanently);
@@ -177,7 +178,7 @@ void connection::answer_page(const shared_page& what, const std::shared_ptr<cons
   }
   const bool is_apart = large != nullptr || what->size > most_copied;
   append_page(out_, *what, form(), is_apart);
-  if (is_apart) send_behind(what, large, std::array{byte_range{0, what->size}});
+  if (is_apart) send_all_behind(what, large);
   end_request(status::ok);
 }
 
@@ -187,7 +188,11 @@ void connection::send_behind(const shared_page& what, const std::shared_ptr<cons
   large_ = large;
   if (large == nullptr) kept_ = what;
   parts_.assign(parts.begin(), parts.end());
-  frame_.resize(parts.size() + 1);
+}
+
+void connection::send_all_behind(const shared_page& what, const std::shared_ptr<const file>& large) {
+  frame_.assign(2, {});
+  send_behind(what, large, std::array{byte_range{0, what->size}});
 }
 
 void connection::answer_parts(const shared_page& what, const byte_ranges& asked, const std::shared_ptr<const file>& large) {
@@ -289,7 +294,7 @@ void connection::answer_error(const shared_page& what, const std::shared_ptr<con
   if (what == nullptr) return answer_status(why);
   const bool is_apart = large != nullptr || what->size > most_copied;
   append_error_page(out_, why, *what, form(), is_apart);
-  if (is_apart) send_behind(what, large, std::array{byte_range{0, what->size}});
+  if (is_apart) send_all_behind(what, large);
   end_request(why);
 }
 

@@ -128,6 +128,44 @@ TEST_P(a_server_of_one_worker, answers_when_the_body_has_come) {
   }
 }
 
+TEST_P(a_server_of_one_worker, sends_what_is_long_as_it_is_whatever_was_sent_before) {
+  const std::string middle = std::string(5'000, 'm') + "the end";
+  const std::string longer = std::string(300'000, 'l') + "the end";
+  write("middle", middle);
+  write("longer", longer);
+  write("error", middle);
+  with_.hosts[0].error_pages[status::not_found] = "/error";
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    for (const std::string& first : {get("/middle", "Range: bytes=0-1,4-5\r\n"), get("/longer", "Range: bytes=0-1,4-5\r\n"), get("/page")}) {
+      for (const auto& [path, body] : {std::pair{"/middle", &middle}, std::pair{"/longer", &longer}, std::pair{"/nothing", &middle}}) {
+        std::string came;
+        co_await send(c, first);
+        co_await hear(c, came, first == get("/page") ? "a page" : "--\r\n");
+        came.clear();
+        for (int n = 0; n < 2; ++n) {
+          co_await send(c, get(path) + get(path));
+          for (int answers = 0; answers < 2; ++answers) {
+            co_await hear(c, came, "the end");
+            const std::size_t head = came.find("\r\n\r\n") + 4;
+            const std::size_t end = came.find("the end") + 7;
+            EXPECT_TRUE(came.starts_with("HTTP/1.1 ")) << came.substr(0, 100);
+            EXPECT_TRUE(std::string_view{came}.substr(head, end - head) == *body) << path;
+            came.erase(0, end);
+          }
+        }
+        EXPECT_EQ(came, "");
+      }
+    }
+  });
+}
+
+TEST_P(a_server_of_one_worker, sends_to_tls_those_who_come_without_if_it_is_told_to) {
+  with_.sockets = {};
+  with_.hosts[0].https_only = true;
+  with_.hosts[0].names = {"a.example"};
+  EXPECT_THROW(play([](tartan::tcp::stream&, server&) -> tartan::task<> { co_return; }), std::invalid_argument);
+}
+
 TEST_P(a_server_of_one_worker, hides_what_has_a_dot_first) {
   write(".env", "a secret");
   for (const bool shown : {false, true}) {

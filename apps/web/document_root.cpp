@@ -168,7 +168,7 @@ document document_root::list(std::string_view path) const {
   page.content.size = page.content.body.size();
   file_version never;
   never.modified.seconds = std::numeric_limits<std::int64_t>::max();
-  describe(page.content, "index.html", {never, false, coding::identity}, std::time(nullptr));
+  describe(page.content, "index.html", {never, false, coding::identity}, std::time(nullptr), {.headers = with_.pages.headers});
   return page;
 }
 

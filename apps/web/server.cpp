@@ -30,7 +30,7 @@ constexpr std::chrono::milliseconds patience{100};     // of who waits for a pla
 constexpr std::chrono::milliseconds for_the_end{300};    // of one that has to go, and perhaps says so
 constexpr std::chrono::milliseconds for_an_answer{1'000};  // behind which one closes
 constexpr std::chrono::milliseconds least_stay{1'000};   // else clients that are all busy would take turns for one request each
-constexpr std::size_t most_who_leave = 8;
+constexpr std::chrono::milliseconds crowded_for{1'000};  // after somebody had to go
 constexpr std::chrono::milliseconds for_the_disk{5'000};  // to end what it has begun, when the server ends
 
 bool needs_certificates(const settings& with) noexcept {
@@ -102,6 +102,10 @@ void set_options(tartan::tcp::listener& door) {
 server::server(tartan::runtime& rt, const settings& with)
     : log_{log_of(rt, with)},
       site_{std::make_shared<site>(rt, with, log_.get(), sweeps_)}, certificates_{certificates_of(with)}, connections_{rt} {
+  const auto wants_tls = [](const host_settings& each) { return each.https_only; };
+  if (!needs_certificates(with) && std::any_of(with.hosts.begin(), with.hosts.end(), wants_tls)) {
+    throw std::invalid_argument{"https-only needs a port for TLS: listen-tls, or a socket that is passed as https"};
+  }
   no_sweeps_.reserve(library::most_sweeps);
   open_doors();
 }
@@ -138,7 +142,13 @@ tartan::task<> server::accept_from(door& at) {
     if (draining_) co_return;
     if (!peer) throw std::system_error{peer.error(), "cannot accept connections"};
     // Only now: a door at which nobody knocks would keep the room from the others.
-    tartan::result<tartan::semaphore::permit> room = co_await take_room();
+    tartan::result<tartan::semaphore::permit> room = std::make_error_code(std::errc::not_enough_memory);
+    try {
+      room = co_await take_room();
+    } catch (const std::bad_alloc&) {
+      complain(std::current_exception());
+      continue;
+    }
     if (draining_ || !room) co_return;
     try {
       admit(std::move(*peer), at.is_secure);
@@ -149,12 +159,12 @@ tartan::task<> server::accept_from(door& at) {
   }
 }
 
-/// Where there is none, somebody has to go: at once, and several, if that was so the last time too, for then it comes of clients that keep theirs.
+/// Where there is none, somebody has to go: at once, and several, if that was so a moment ago, for then it comes of clients that keep theirs.
 tartan::task<tartan::result<tartan::semaphore::permit>> server::take_room() {
+  const bool is_crowded = site_->runtime.now() - somebody_left_ < crowded_for;
   tartan::result<tartan::semaphore::permit> room = room_.try_acquire();
-  if (!room && !is_crowded_) room = co_await tartan::with_timeout(patience, room_.acquire());
-  std::size_t most = is_crowded_ ? most_who_leave : 1;
-  for (is_crowded_ = !room; !room && !draining_; most = 1) {
+  if (!room && !is_crowded) room = co_await tartan::with_timeout(patience, room_.acquire());
+  for (std::size_t most = is_crowded ? 8 : 1; !room && !draining_; most = std::min(2 * most, asked_at_once)) {
     const std::chrono::milliseconds so_long = co_await ask_to_leave(most);
     room = co_await tartan::with_timeout(so_long, room_.acquire());
     if (!room && room.error() != std::errc::timed_out) break;
@@ -174,15 +184,17 @@ tartan::task<std::chrono::milliseconds> server::ask_to_leave(std::size_t most) {
       asked.push_back(ask(next->first, *next->second));
     }
     std::vector<candidate> all = co_await tartan::when_all(std::move(asked));
+    const auto now = site_->runtime.now();
+    std::erase_if(all, [now](const candidate& each) { return !each.how.at_once && (each.how.told || each.how.open_since > now - least_stay); });
     std::sort(all.begin(), all.end());
     if (all.empty()) co_return patience;
+    somebody_left_ = now;
     const bool at_once = all.front().how.at_once;
-    if (!at_once) most = all.front().how.open_since <= site_->runtime.now() - least_stay ? 1 : 0;
     for (const candidate& each : std::span{all}.first(std::min(most, all.size()))) {
       const auto found = each.how.at_once == at_once ? open_.find(each.number) : open_.end();
       if (found != open_.end()) tartan::post(found->second->color(), [client = found->second] { client->leave(); });
     }
-    co_return at_once ? for_the_end : most != 0 ? for_an_answer : patience;
+    co_return at_once ? for_the_end : for_an_answer;
   } catch (const std::bad_alloc&) {  // somebody will go
     co_return patience;
   }

@@ -69,6 +69,7 @@ class server {
     /// Goes rather than that one.
     [[nodiscard]] bool operator<(const candidate& other) const noexcept {
       if (how.at_once != other.how.at_once) return how.at_once;
+      if (how.soon != other.how.soon && !how.at_once) return how.soon;
       return how.at_once ? how.waits_since < other.how.waits_since : how.open_since < other.how.open_since;
     }
   };
@@ -100,7 +101,7 @@ class server {
   std::map<std::uint64_t, connection*> open_;  ///< in the order in which they came: those that drain has to tell
   std::uint64_t admitted_ = 0;                 ///< connections so far
   std::uint64_t asked_last_ = 0;               ///< whether it may leave, as long as there was no place
-  bool is_crowded_ = false;                    ///< no place became free by itself when one was last waited for
+  std::chrono::steady_clock::time_point somebody_left_{};  ///< when somebody had to, for want of places
   tartan::task_group connections_;
   tartan::semaphore reloads_{1};
   bool reload_waits_ = false;  ///< one more would read the same

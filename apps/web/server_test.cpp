@@ -396,6 +396,40 @@ TEST_P(a_server, that_is_full_of_busy_clients_closes_behind_an_answer) {
   });
 }
 
+// A long answer may take an hour: it is not waited for, if there is one who sends nothing, or another one.
+TEST_P(a_server, that_is_full_tells_others_if_one_does_not_go) {
+  with_.max_connections = 3;
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const auto at = *c.peer_address();
+    const auto read_slowly = [](tartan::tcp::stream& from) -> tartan::task<> {
+      std::array<std::byte, 1000> room;
+      EXPECT_TRUE(co_await from.read_exactly(room));
+    };
+    std::vector<tartan::tcp::stream> all;
+    for (int n = 0; n < 4; ++n) {
+      if (n == 2) co_await send(c, get("/large"));
+      if (n == 2) co_await send(all[0], get("/large"));
+      auto made = co_await tartan::tcp::connect(at);
+      all.push_back(std::move(*made));
+      if (n == 1) co_await ask_for_page(all[1]);
+    }
+    co_await send(all[2], get("/page"));
+    std::string came;
+    int asked = 0;
+    for (; asked < 30 && came.find("Connection: close") == std::string::npos; ++asked) {
+      came.clear();
+      co_await send(all[1], get("/page"));
+      co_await hear(all[1], came, "a page");
+      co_await read_slowly(c);
+      co_await read_slowly(all[0]);
+      co_await pass(100ms);
+    }
+    EXPECT_LT(asked, 25) << "two that send were told again and again";
+    came.clear();
+    co_await hear(all[2], came, "a page");
+  });
+}
+
 TEST_P(a_server, that_is_full_gives_up_who_takes_long_for_what_others_take_at_once) {
   with_.max_connections = 1;
   with_.times.header = with_.times.idle = with_.times.write = 1h;

@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "host_name.h"
 
 namespace web {
 

@@ -12,6 +12,7 @@
 
 #include "access_log.h"
 #include "host.h"
+#include "host_name.h"
 #include "http_date.h"
 #include "page_cache.h"
 #include "settings.h"
@@ -43,6 +44,9 @@ class site {
   ///
   /// Cost: nothing if there is only one.
   [[nodiscard]] host& host_of(std::string_view name) noexcept;
+  /// Whether a host has this name, without a port.
+  [[nodiscard]] bool knows(std::string_view name) const { return by_name_.contains(lower_name{name}.text()); }
+
   /// Whether one that was made by these settings now would be the same, but for what it has in memory. Threads: any; blocks as long as the disk takes.
   [[nodiscard]] bool is_as(const web::settings& with) const noexcept;
 

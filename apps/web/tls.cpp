@@ -3,6 +3,7 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 
 #include <algorithm>
 #include <array>
@@ -82,6 +83,9 @@ tls_certificates::tls_certificates(const std::vector<tls_files>& files) {
 
 /// The keys are the first host's: a session's tickets are those of the one that it began with. New ones are only a loss of time.
 void tls_certificates::take_tickets_of(const tls_certificates& others) noexcept {
+  const X509* const now = SSL_CTX_get0_certificate(first());
+  const X509* const before = SSL_CTX_get0_certificate(others.first());
+  if (now == nullptr || before == nullptr || X509_cmp(now, before) != 0) return;
   std::array<unsigned char, 80> keys{};
   const bool known = SSL_CTX_get_tlsext_ticket_keys(others.first(), keys.data(), keys.size()) == 1;
   if (known) static_cast<void>(SSL_CTX_set_tlsext_ticket_keys(first(), keys.data(), keys.size()));

@@ -40,7 +40,8 @@ class tls_certificates {
   tls_certificates(const tls_certificates&) = delete;
   tls_certificates& operator=(const tls_certificates&) = delete;
 
-  /// Clients that have a ticket of those others may go on with it. Before anybody else knows of these.
+  /// Clients that have a ticket of those others may go on with it, if the first certificate is the same: whoever changes that may have to. Before
+  /// anybody else knows of these.
   void take_tickets_of(const tls_certificates& others) noexcept;
 
   [[nodiscard]] ssl_ctx_st* first() const noexcept { return all_.front().get(); }

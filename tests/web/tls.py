@@ -167,6 +167,17 @@ def certificates_are_read_anew():
         with s.connect(known) as before:
             before.get("/page.html")
             session = before.socket.session
+            certificate_for(s.folder.name, "b.example", serial=78)
+            s.process.send_signal(signal.SIGHUP)
+            def is_reloaded():
+                try:
+                    with s.connect(s.context("b.example"), name="b.example") as c:
+                        return c.socket.getpeercert()["serialNumber"] == "4E"
+                except ssl.SSLCertVerificationError:
+                    return False
+            wait_until(is_reloaded, "the other host's new certificate")
+            with s.connect(known, session=session) as c:
+                expect(c.socket.session_reused, "a reload has cost a client its session")
             certificate_for(s.folder.name, "a.example", serial=77)
             s.process.send_signal(signal.SIGHUP)
             context = s.context()
@@ -177,8 +188,12 @@ def certificates_are_read_anew():
                 except ssl.SSLCertVerificationError:
                     return False
             wait_until(is_new, "the new certificate")
-            with s.connect(known, session=session) as c:
-                expect(c.socket.session_reused, "a reload has cost a client its session")
+            with client(s.port) as c:
+                try:
+                    c.socket = known.wrap_socket(c.socket, server_hostname="a.example", session=session)
+                    expect(not c.socket.session_reused, "with another certificate, sessions begin anew")
+                except ssl.SSLCertVerificationError:
+                    pass
             expect(before.get("/page.html")[0] == 200)
         pathlib.Path(s.folder.name, "a.example.pem").write_text("nonsense")
         s.process.send_signal(signal.SIGHUP)
@@ -196,11 +211,12 @@ def who_comes_without_tls_is_sent_there_if_a_host_wants_that():
         challenge.mkdir(parents=True, exist_ok=True)
         (challenge / "a").write_text("token")
         with client(s.plain_port) as c:
-            for fields, to in (("", "https://a/x%20y?z"), ("Host: [::1]:80\r\n", "https://[::1]/x%20y?z")):
-                request = get("/x%20y?z", fields)
-                c.send(request.replace(b"Host: a\r\n", b"", 1) if fields else request)
+            for host, to in (("a.example:80", "a.example"), ("A.example", "A.example"), ("evil.example", "a.example"), ("[::1]:80", "a.example")):
+                c.send(get("/x%20y?z").replace(b"Host: a\r\n", f"Host: {host}\r\n".encode()))
                 status, headers, _ = c.response()
-                expect((status, headers["location"]) == (301, to), status, headers)
+                expect((status, headers["location"]) == (301, f"https://{to}/x%20y?z"), status, headers)
+            c.send(get("/a#b"))
+            expect(c.response()[0] == 400)
             expect(c.get("/.well-known/acme-challenge/a")[2] == b"token")
         with client(s.plain_port) as c:
             c.send(b"GET / HTTP/1.0\r\n\r\n")

@@ -71,7 +71,7 @@ tartan::task<> connection::run() {
     }
     out_.clear();
     if (has_more_to_send()) {
-      leave_buffer();
+      leave_buffer();  // that may take long
       if (!co_await send_more()) co_return;
     }
     if (next == stop::end && may_close_at_once()) co_return leave_buffer();

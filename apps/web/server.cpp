@@ -106,6 +106,7 @@ server::server(tartan::runtime& rt, const settings& with)
   if (!needs_certificates(with) && std::any_of(with.hosts.begin(), with.hosts.end(), wants_tls)) {
     throw std::invalid_argument{"https-only needs a port for TLS: listen-tls, or a socket that is passed as https"};
   }
+  somebody_left_ = rt.now() - crowded_for;
   no_sweeps_.reserve(library::most_sweeps);
   open_doors();
 }
@@ -164,8 +165,10 @@ tartan::task<tartan::result<tartan::semaphore::permit>> server::take_room() {
   const bool is_crowded = site_->runtime.now() - somebody_left_ < crowded_for;
   tartan::result<tartan::semaphore::permit> room = room_.try_acquire();
   if (!room && !is_crowded) room = co_await tartan::with_timeout(patience, room_.acquire());
-  for (std::size_t most = is_crowded ? 8 : 1; !room && !draining_; most = std::min(2 * most, asked_at_once)) {
+  std::size_t most = is_crowded ? 8 : 1;
+  while (!room && !draining_) {
     const std::chrono::milliseconds so_long = co_await ask_to_leave(most);
+    if (so_long != patience) most = std::min(2 * most, asked_at_once);  // else there was nobody to ask
     room = co_await tartan::with_timeout(so_long, room_.acquire());
     if (!room && room.error() != std::errc::timed_out) break;
   }

@@ -65,7 +65,11 @@ std::unique_ptr<access_log> log_of(tartan::runtime& rt, const settings& with) {
 
 /// Null if none are needed. `now`: those that there are, or null. Blocks.
 std::shared_ptr<const tls_certificates> certificates_of(const settings& with, const tls_certificates* now = nullptr) {
-  if (!needs_certificates(with)) return nullptr;
+  if (!needs_certificates(with)) {
+    const bool wants_tls = std::any_of(with.hosts.begin(), with.hosts.end(), [](const host_settings& each) { return each.https_only; });
+    if (wants_tls) throw std::invalid_argument{"https-only needs a port for TLS: listen-tls, or a socket that is passed as https"};
+    return nullptr;
+  }
   std::vector<tls_files> files;
   for (const host_settings& each : with.hosts) {
     if (!each.certificate.empty()) files.push_back({each.names, each.certificate, each.key, each.certificate_at});
@@ -102,10 +106,6 @@ void set_options(tartan::tcp::listener& door) {
 server::server(tartan::runtime& rt, const settings& with)
     : log_{log_of(rt, with)},
       site_{std::make_shared<site>(rt, with, log_.get(), sweeps_)}, certificates_{certificates_of(with)}, connections_{rt} {
-  const auto wants_tls = [](const host_settings& each) { return each.https_only; };
-  if (!needs_certificates(with) && std::any_of(with.hosts.begin(), with.hosts.end(), wants_tls)) {
-    throw std::invalid_argument{"https-only needs a port for TLS: listen-tls, or a socket that is passed as https"};
-  }
   somebody_left_ = rt.now() - crowded_for;
   no_sweeps_.reserve(library::most_sweeps);
   open_doors();
@@ -143,9 +143,9 @@ tartan::task<> server::accept_from(door& at) {
     if (draining_) co_return;
     if (!peer) throw std::system_error{peer.error(), "cannot accept connections"};
     // Only now: a door at which nobody knocks would keep the room from the others.
-    tartan::result<tartan::semaphore::permit> room = std::make_error_code(std::errc::not_enough_memory);
+    tartan::result<tartan::semaphore::permit> room = room_.try_acquire();
     try {
-      room = co_await take_room();
+      if (!room) room = co_await take_room();
     } catch (const std::bad_alloc&) {
       complain(std::current_exception());
       continue;
@@ -160,11 +160,11 @@ tartan::task<> server::accept_from(door& at) {
   }
 }
 
-/// Where there is none, somebody has to go: at once, and several, if that was so a moment ago, for then it comes of clients that keep theirs.
+/// There is none. Somebody has to go; at once, and several, if that was so a moment ago: then it comes of clients that keep theirs.
 tartan::task<tartan::result<tartan::semaphore::permit>> server::take_room() {
   const bool is_crowded = site_->runtime.now() - somebody_left_ < crowded_for;
-  tartan::result<tartan::semaphore::permit> room = room_.try_acquire();
-  if (!room && !is_crowded) room = co_await tartan::with_timeout(patience, room_.acquire());
+  tartan::result<tartan::semaphore::permit> room = std::make_error_code(std::errc::timed_out);
+  if (!is_crowded) room = co_await tartan::with_timeout(patience, room_.acquire());
   std::size_t most = is_crowded ? 8 : 1;
   while (!room && !draining_) {
     const std::chrono::milliseconds so_long = co_await ask_to_leave(most);

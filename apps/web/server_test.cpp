@@ -296,6 +296,18 @@ TEST_P(a_server, stays_as_it_is_if_new_settings_cannot_be_had) {
   });
 }
 
+TEST_P(a_server, does_not_send_clients_to_tls_that_it_does_not_speak) {
+  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+    settings next = with_;
+    next.hosts[0].https_only = true;
+    testing::internal::CaptureStderr();
+    co_await reload(s, next);
+    EXPECT_TRUE(testing::internal::GetCapturedStderr().starts_with("tartan-web: all is as it was: https-only needs a port for TLS"));
+    co_await send(c, get("/page", "Connection: close\r\n"));
+    EXPECT_TRUE((co_await rest_of(c)).text.ends_with("a page"));
+  });
+}
+
 TEST_P(a_server, tells_what_needs_a_new_start) {
   play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
     settings next = with_;

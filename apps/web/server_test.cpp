@@ -409,6 +409,40 @@ TEST_P(a_server, that_is_full_of_busy_clients_closes_behind_an_answer) {
   });
 }
 
+TEST_P(a_server, that_is_full_lets_one_go_for_one_who_comes) {
+  with_.max_connections = 2;
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    auto other = co_await tartan::tcp::connect(*c.peer_address());
+    auto third = co_await tartan::tcp::connect(*c.peer_address());
+    co_await send(*third, get("/page"));
+    int told = 0;
+    for (int tenths = 0; tenths < 15 && told == 0; ++tenths) {
+      for (tartan::tcp::stream* const each : {&c, &*other}) {
+        std::string came;
+        co_await send(*each, get("/page"));
+        co_await hear(*each, came, "a page");
+        if (came.find("Connection: close") != std::string::npos) ++told;
+      }
+      co_await pass(100ms);
+    }
+    EXPECT_EQ(told, 1);
+  });
+}
+
+TEST_P(a_server, that_is_full_does_not_wait_for_who_goes_on_sending) {
+  with_.max_connections = 1;
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    auto next = co_await tartan::tcp::connect(*c.peer_address());
+    co_await send(*next, get("/page"));
+    EXPECT_EQ((co_await rest_of(c)).end, tartan::errc::end_of_stream);
+    for (int n = 0; n < 10; ++n) {
+      static_cast<void>(co_await c.write("x"));
+      co_await pass(50ms);
+    }
+    co_await answer_within(*next, 1ms);
+  });
+}
+
 tartan::task<> read(tartan::tcp::stream& from, std::size_t bytes) {
   std::string room(bytes, ' ');
   EXPECT_TRUE(co_await from.read_exactly(std::as_writable_bytes(std::span{room})));

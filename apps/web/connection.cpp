@@ -137,16 +137,19 @@ void connection::drain() noexcept {
 /// A connection that has no place waits as long as this one; so this one goes if its client has taken long already.
 connection::leave_offer connection::offer() const noexcept {
   const auto waited = site_->runtime.now() - waits_since_;
-  const bool is_idle = phase_ == phase::idle || phase_ == phase::lingering;
+  const bool is_handshake = phase_ == phase::head && !parser_.has_begun();  // of TLS: who says nothing there is idle, too
+  const bool is_idle = phase_ == phase::idle || phase_ == phase::lingering || is_handshake;
   const bool at_once = phase_ != phase::file && waited >= (is_idle ? idle_in_a_crowd : slow_in_a_crowd);
   return {at_once, phase_ != phase::file && phase_ != phase::sending, leaves_, waits_since_, begun_};
 }
 
 void connection::leave() noexcept {
   leaves_ = true;
-  if (!offer().at_once) return;
   now_ = site_->runtime.now();
-  expire();
+  if (offer().at_once) return expire();
+  if (phase_ != phase::lingering) return;  // with its next answer
+  deadline_ = std::min(deadline_, now_ + quick);
+  watch();
 }
 
 void connection::renew(std::shared_ptr<site> with) noexcept {

@@ -27,7 +27,7 @@
 
 namespace web {
 
-/// Reads requests and writes the responses, in order; what one read has brought is answered by one write.
+/// Reads requests and writes the responses, in order; short answers to what one read has brought leave with one write.
 ///
 /// Color: the stream's: everything here runs in it, one event at a time. So nothing is guarded, and a connection that is slow, or a
 /// peer that misbehaves, holds up no other.

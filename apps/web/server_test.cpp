@@ -443,6 +443,22 @@ TEST_P(a_server, that_is_full_does_not_wait_for_who_goes_on_sending) {
   });
 }
 
+TEST_P(a_server, that_is_full_does_not_wait_for_who_has_had_its_last_answer) {
+  with_.max_connections = 1;
+  write("page", std::string(20'000, 'x') + "a page");
+  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    co_await ask_for_page(c);
+    co_await pass(900ms);
+    std::string came;
+    co_await send(c, get("/page", "Connection: close\r\n"));
+    co_await hear(c, came, "a page");
+    co_await pass(200ms);
+    auto next = co_await tartan::tcp::connect(*c.peer_address());
+    co_await send(*next, get("/page"));
+    co_await answer_within(*next, 500ms);
+  });
+}
+
 tartan::task<> read(tartan::tcp::stream& from, std::size_t bytes) {
   std::string room(bytes, ' ');
   EXPECT_TRUE(co_await from.read_exactly(std::as_writable_bytes(std::span{room})));

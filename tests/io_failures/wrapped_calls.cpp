@@ -15,11 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdarg>
-#include <string>
+#include <limits>
 #include <string_view>
 
 #include "tests/io_failures/failing_calls.h"
@@ -41,9 +43,15 @@ using tartan::test::spares_wakes;
     return __real_##name arguments;                            \
   }
 
+// Within a call that may be made anywhere, also in an allocator or a signal handler: no memory from outside its own frame, and errno as it was.
 static bool wakes_a_worker(int fd) {
+  constexpr std::string_view folder = "/proc/self/fd/";
+  std::array<char, folder.size() + std::numeric_limits<int>::digits10 + 3> path{};  // a digit more, a sign, and the end
+  std::to_chars(std::copy(folder.begin(), folder.end(), path.begin()), path.end() - 1, fd);
   std::array<char, 32> link{};
-  static_cast<void>(readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), link.data(), link.size() - 1));
+  const int errno_before = errno;
+  static_cast<void>(readlink(path.data(), link.data(), link.size() - 1));
+  errno = errno_before;
   const std::string_view is{link.data()};
   return is == "anon_inode:[eventfd]" || is == "anon_inode:[timerfd]";
 }

@@ -35,6 +35,7 @@ namespace detail {
 
 struct lifecycle_probe {
   static bool watches_on(lifecycle& life, worker& w) { return life.watches_on(w, never_ns); }
+  static std::uint64_t watch_again_ns(lifecycle& life, const worker& w, std::uint64_t last_ns) { return life.watch_again_ns(w, last_ns); }
   /// This watch instead of the runtime's own. Threads: before the first run.
   static void use(lifecycle& life, std::unique_ptr<stall_watch> watch) { life.stalls_ = std::move(watch); }
 };
@@ -201,6 +202,26 @@ TEST(lifecycle, a_watcher_at_its_last_look_watches_no_longer) {
   }
   watcher.watch_left = 2;
   EXPECT_TRUE(detail::lifecycle_probe::watches_on(rt.state().life(), watcher));
+}
+
+// Or it would be the watcher for ever, and nobody else would be; who stands by is called by its alarm.
+TEST(lifecycle, a_watcher_sleeps_for_a_time_also_before_its_last_look) {
+  options with;
+  with.workers = 2;
+  runtime rt{with};
+  detail::worker& watcher = rt.state().life().at(1);
+  const auto sleeps_ns = [&](unsigned left, bool stands_by, std::uint64_t last_ns) {
+    watcher.watch_left = left;
+    watcher.stands_by = stands_by;
+    return detail::lifecycle_probe::watch_again_ns(rt.state().life(), watcher, last_ns);
+  };
+  for (const unsigned left : {8u, 0u}) {
+    EXPECT_EQ(sleeps_ns(left, false, detail::never_ns), 100'000u);
+    EXPECT_EQ(sleeps_ns(left, false, 100'000), 200'000u);
+    EXPECT_EQ(sleeps_ns(left, false, 200'000), 340'000u);
+  }
+  EXPECT_EQ(sleeps_ns(8, true, detail::never_ns), 100'000u) << "it has declined something";
+  EXPECT_EQ(sleeps_ns(0, true, detail::never_ns), detail::never_ns);
 }
 
 /// Worker 1 begins to rest before the first run has begun, and goes on when worker 0 has gone to sleep in that run.

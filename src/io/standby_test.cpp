@@ -108,7 +108,8 @@ TEST_F(standing_by, a_worker_is_called_when_the_other_ones_sleep_has_brought_lon
   EXPECT_TRUE(called.load());
 }
 
-// Worker 1, which keeps its place through the pause. Worker 0 does not leave a run while it waits.
+// Worker 1, which keeps its place through the pause. Its alarm goes off there, and then nothing brings it but a call. Worker 0 does not leave a run
+// while it waits.
 TEST_F(standing_by, a_worker_is_called_by_the_next_run) {
   std::atomic<int> heard{0};
   each = [&] { heard.fetch_add(1); };
@@ -131,7 +132,12 @@ TEST_F(standing_by, a_worker_is_called_by_the_next_run) {
     }
   };
   for (int round = 1; round <= 20; ++round) {
-    run_on_worker_0([&] { send_other_to_stand_by(); });
+    unsigned alarms_before = 0;
+    run_on_worker_0([&] {
+      alarms_before = time.alarms.load();
+      send_other_to_stand_by();
+    });
+    test::spin_until([&] { return time.alarms.load() != alarms_before || time.standing.load() != 1; });
     run_on_worker_0([&] {
       clients_[0].send();
       test::spin_until([&] { return heard.load() == round; });

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -14,15 +13,11 @@
 #include <system_error>
 #include <utility>
 
+#include "proc_file.h"
+
 namespace load {
 
 namespace {
-
-/// Empty if it is gone.
-std::string content(const std::string& path) {
-  std::ifstream in{path, std::ios::binary};
-  return in ? std::string{std::istreambuf_iterator<char>{in}, {}} : std::string{};
-}
 
 /// The numbers that name the entries of a folder of /proc.
 std::vector<pid_t> numbers_in(const std::string& folder) {
@@ -48,7 +43,7 @@ struct process_stat {
 
 process_stat stat_of(pid_t process) {
   process_stat read;
-  const std::string text = content("/proc/" + std::to_string(process) + "/stat");
+  const std::string text = content_of("/proc/" + std::to_string(process) + "/stat");
   const std::size_t end_of_name = text.rfind(')');
   if (end_of_name == std::string::npos) return read;
   std::istringstream in{text.substr(end_of_name + 1)};
@@ -152,7 +147,7 @@ tree_usage process_tree::look() const {
   for (const pid_t each : sum.processes) {
     const std::string threads = "/proc/" + std::to_string(each) + "/task";
     for (const pid_t thread : numbers_in(threads)) {
-      const std::string status = content(threads + "/" + std::to_string(thread) + "/status");
+      const std::string status = content_of(threads + "/" + std::to_string(thread) + "/status");
       sum.involuntary_switches[thread] = number_behind(status, "nonvoluntary_ctxt_switches:");
     }
   }
@@ -185,7 +180,7 @@ void process_tree::add_others(tree_usage& to) const {
 tree_memory process_tree::memory() const {
   tree_memory sum;
   for (const pid_t each : all()) {
-    const std::string text = content("/proc/" + std::to_string(each) + "/smaps_rollup");
+    const std::string text = content_of("/proc/" + std::to_string(each) + "/smaps_rollup");
     sum.rss_kb += number_behind(text, "\nRss:");
     sum.pss_kb += number_behind(text, "\nPss:");
   }

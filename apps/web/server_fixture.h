@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <fstream>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -69,7 +70,7 @@ class a_server : public testing::TestWithParam<unsigned> {
   void play(F client) {
     network_.seed = seed_;
     tartan::simulation world{network_};
-    tartan::options settings;
+    tartan::options settings = options_;
     settings.poller = world.poller();
     play(settings, client);
     EXPECT_EQ(world.descriptors(), 0u);
@@ -78,19 +79,22 @@ class a_server : public testing::TestWithParam<unsigned> {
   /// The same on the kernel's sockets.
   template <class F>
   void play_on_the_kernel(F client) {
-    play({}, client);
+    play(options_, client);
   }
 
-  /// Within an event of the client; only once.
-  void drain(server& s) {
-    if (!std::exchange(drained_, true)) tartan::spawn(s.drain());
+  /// Within an event of the client; only once. `ended` is told what it gives.
+  void drain(server& s, std::function<void(bool)> ended = [](bool) {}) {
+    if (!std::exchange(drained_, true)) tartan::spawn(drain_of(s, std::move(ended)));
   }
 
   tartan::test::temporary_folder folder_;
   settings with_;
   tartan::simulation_options network_;
+  tartan::options options_;
 
  private:
+  static tartan::task<> drain_of(server& s, std::function<void(bool)> ended) { ended(co_await s.drain()); }
+
   template <class F>
   void play(tartan::options settings, F& client) {
     settings.workers = GetParam();

@@ -83,6 +83,7 @@ class default_policy {
     std::uint64_t hot_turn_ns = 0;         ///< when it last began to serve a long backlog
     glance own;                            ///< of its own turns, when it last compared its long line with the others; since 0: it has been idle
     unsigned shorter = ~0u;                ///< whose line was shorter then
+    std::size_t compare_next = 0;          ///< of the victims: with whom and those that follow it is compared next
     unsigned looks_put_off = 0;            ///< in a row, for what is more urgent
     scheduler_figures figures{.counted = true};
 
@@ -150,9 +151,16 @@ class default_policy {
     unsigned worker;
     std::uint64_t wait_ns;
     std::uint64_t turn_ns;
+    bool some_unknown;  ///< of those that were looked at: they are counted from here on
+  };
+  /// Of a worker's victims, round.
+  struct some_others {
+    std::size_t first;
+    std::size_t count;
+    [[nodiscard]] std::size_t following(std::size_t all) const noexcept { return (first + count) % all; }
   };
   enum class sleepers : std::uint8_t { too, left_out };
-  [[nodiscard]] shorter_line shortest_line(const worker& w, std::uint64_t now_ns, sleepers which) noexcept;
+  [[nodiscard]] shorter_line shortest_line(const worker& w, std::uint64_t now_ns, some_others whom, sleepers which) noexcept;
   void give(worker& w, unsigned to, std::size_t most) noexcept;
 
   // Stealing: default_policy_steal.cpp

@@ -31,6 +31,9 @@ constexpr std::uint64_t shortest_comparison_ns = 500'000;
 constexpr std::uint64_t long_wait_ns = 1'000'000;
 /// By this part of its wait another one must be shorter: who is given away leaves the cache that it was in.
 constexpr std::uint64_t uneven = 8;
+/// Long lines are compared with so many others at a time: each costs some cache lines, which that one writes to in every turn, and with many workers
+/// all may have long lines. The next ones come next.
+constexpr std::size_t most_compared = 8;
 
 }  // namespace
 
@@ -40,7 +43,7 @@ void default_policy::make_room(worker& w, std::uint64_t now_ns) noexcept {
   const std::uint64_t tour_ns = now_ns - std::exchange(seen.hot_turn_ns, now_ns);
   const std::size_t waiting = homes_[w.index].queue.size();
   if (waiting == 0 || tour_ns > longest_tour_ns) return;
-  const shorter_line to = shortest_line(w, now_ns, sleepers::too);
+  const shorter_line to = shortest_line(w, now_ns, {0, seen.victims.size()}, sleepers::too);
   if (to.wait_ns + least_gain_ns > tour_ns) return;
   // So many that both wait as long.
   const std::uint64_t fair = (tour_ns - to.wait_ns) / 2 / std::max<std::uint64_t>(to.turn_ns, 1);
@@ -60,31 +63,39 @@ void default_policy::even_out(worker& w, std::uint64_t now_ns) noexcept {
   if (made == 0 || watched_ns > longest_count_ns) return;
   const std::uint64_t wait_ns = homes_[w.index].waiting() * watched_ns / made;
   if (wait_ns < long_wait_ns) return;
-  const shorter_line to = shortest_line(w, now_ns, sleepers::left_out);
-  if (to.wait_ns + wait_ns / uneven > wait_ns) return;
+  const some_others compared{seen.compare_next, std::min(most_compared, seen.victims.size())};
+  const shorter_line to = shortest_line(w, now_ns, compared, sleepers::left_out);
+  if (to.wait_ns + wait_ns / uneven > wait_ns) {
+    // Of whom nothing was known, something will be known next time.
+    if (!to.some_unknown) seen.compare_next = compared.following(seen.victims.size());
+    return;
+  }
   seen.shorter = to.worker;
   if (before != to.worker) return;
+  seen.compare_next = compared.following(seen.victims.size());  // this one has its share
   give(w, to.worker, std::max<std::uint64_t>((wait_ns - to.wait_ns) / 2 / std::max<std::uint64_t>(to.turn_ns, 1), 1));
 }
 
 /// Whose line a color would wait in for the shortest time, by the turns that each has made since the last look.
-default_policy::shorter_line default_policy::shortest_line(const worker& w, std::uint64_t now_ns, sleepers which) noexcept {
-  shorter_line best{w.index, never_ns / 2, 1};
+default_policy::shorter_line default_policy::shortest_line(const worker& w, std::uint64_t now_ns, some_others whom, sleepers which) noexcept {
+  shorter_line best{w.index, never_ns / 2, 1, false};
   watch& own = watches_[w.index];
-  for (const unsigned other : own.victims) {
+  for (std::size_t n = 0; n < whom.count; ++n) {
+    const unsigned other = own.victims[(whom.first + n) % own.victims.size()];
     glance& seen = own.others[other];
     const std::uint64_t turns = life_.at(other).turns.get();
     const std::uint64_t made = turns - seen.turns;
     const std::uint64_t watched_ns = now_ns - seen.since_ns;
     if (watched_ns < shortest_watch_ns) continue;
     seen = {turns, now_ns};
+    best.some_unknown = best.some_unknown || watched_ns > longest_count_ns;
     if (watched_ns > longest_count_ns) continue;
     const std::size_t waiting = homes_[other].waiting();
     const bool sleeps = life_.sleepers().is_asleep(other);
     if (made == 0 && !sleeps) continue;  // in a long event; or it searches, and steals by itself
     if (sleeps && which == sleepers::left_out) continue;  // it decides by itself what is worth coming for
     const std::uint64_t turn_ns = watched_ns / std::max<std::uint64_t>(made, 1);
-    if (waiting * turn_ns < best.wait_ns) best = {other, waiting * turn_ns, turn_ns};
+    if (waiting * turn_ns < best.wait_ns) best = {other, waiting * turn_ns, turn_ns, best.some_unknown};
   }
   return best;
 }

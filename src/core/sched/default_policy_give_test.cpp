@@ -26,7 +26,7 @@ constexpr std::uint64_t now_ns = 1'000'000'000;
 /// Worker 0 has a hot color, which had its last turn 400 us ago; workers 1 and 2 have been watched since.
 class a_worker_with_a_hot_color : public testing::Test {
  protected:
-  a_worker_with_a_hot_color() {
+  explicit a_worker_with_a_hot_color(unsigned workers = 3) : rt{of_workers(workers)} {
     auto made = std::make_unique<scheduled<default_policy>>(rt.state());
     policy = &made->inner();
     rt.state().use(std::move(made));
@@ -53,13 +53,13 @@ class a_worker_with_a_hot_color : public testing::Test {
   default_policy_probe::watch& seen() { return default_policy_probe::watch_of(*policy, hot); }
   [[nodiscard]] std::size_t waiting(const worker& at) const { return policy->waiting(at.index); }
 
-  static options three_workers() {
+  static options of_workers(unsigned workers) {
     options with;
-    with.workers = 3;
+    with.workers = workers;
     return with;
   }
 
-  runtime rt{three_workers()};
+  runtime rt;
   default_policy* policy = nullptr;
   worker& hot = rt.state().life().at(0);
   worker& busy = rt.state().life().at(1);
@@ -133,6 +133,7 @@ TEST_F(a_worker_with_a_hot_color, finds_what_it_gave_away_again_by_the_other_one
 /// Worker 0 has a long line, in which a turn takes 10 us, as in those of the others.
 class a_worker_with_a_long_line : public a_worker_with_a_hot_color {
  protected:
+  using a_worker_with_a_hot_color::a_worker_with_a_hot_color;
   void made_own_turns(unsigned turns, std::uint64_t watched_ns) {
     seen().own = {.turns = hot.turns.get(), .since_ns = now_ns - watched_ns};
     hot.turns.add(turns);
@@ -245,6 +246,53 @@ TEST_F(a_worker_with_a_long_line, counts_anew_when_it_was_idle) {
   made_own_turns(50, 500'000);
   (void)policy->search(hot);
   EXPECT_EQ(seen().own.since_ns, 0u);
+}
+
+/// There are eleven others, whose lines are as long.
+class a_worker_with_a_long_line_among_many : public a_worker_with_a_long_line {
+ protected:
+  a_worker_with_a_long_line_among_many() : a_worker_with_a_long_line{12} {
+    for (unsigned n = 0; n < 12; ++n) let_wait(rt.state().life().at(n), 183);
+  }
+  /// Whom the next comparison has looked at; each of those that are known has made ten turns in 100 us.
+  std::vector<unsigned> compared(std::uint64_t known_since_ns = now_ns - 100'000) {
+    made_own_turns(50, 500'000);
+    for (unsigned n = 1; n < 12; ++n) {
+      worker& other = rt.state().life().at(n);
+      seen().others[n] = {.turns = other.turns.get(), .since_ns = known_since_ns};
+      other.turns.add(n == quick ? 40 : 10);
+    }
+    even_out();
+    std::vector<unsigned> all;
+    for (unsigned n = 1; n < 12; ++n) {
+      if (seen().others[n].since_ns == now_ns) all.push_back(n);
+    }
+    return all;
+  }
+  unsigned quick = 0;  ///< makes four turns where others make one, so that its line is shorter
+  const std::vector<unsigned> first{1, 2, 3, 4, 5, 6, 7, 8};
+  const std::vector<unsigned> next{1, 2, 3, 4, 5, 9, 10, 11};
+};
+
+TEST_F(a_worker_with_a_long_line_among_many, looks_at_eight_of_them_and_then_at_the_next_ones) {
+  EXPECT_EQ(compared(), first);
+  EXPECT_EQ(compared(), next);
+  EXPECT_EQ(compared(), (std::vector<unsigned>{1, 2, 6, 7, 8, 9, 10, 11}));
+}
+
+TEST_F(a_worker_with_a_long_line_among_many, looks_again_at_those_of_whom_one_has_a_shorter_line) {
+  quick = 3;
+  EXPECT_EQ(compared(), first);
+  EXPECT_EQ(waiting(hot), 183u);
+  EXPECT_EQ(compared(), first);
+  EXPECT_GT(waiting(rt.state().life().at(3)), 183u);
+  EXPECT_EQ(compared(), next) << "it has given it some";
+}
+
+TEST_F(a_worker_with_a_long_line_among_many, looks_again_at_those_of_whom_nothing_was_known) {
+  EXPECT_EQ(compared(now_ns - 20'000'001), first);
+  EXPECT_EQ(compared(), first);
+  EXPECT_EQ(compared(), next);
 }
 
 /// Colors that post to themselves for ever, on two workers of which neither is ever idle: nobody steals.

@@ -171,6 +171,7 @@ class policy_with_a_point final : public detail::scheduler {
   bool polls_at_rest(const detail::worker& w) const noexcept override { return real_->polls_at_rest(w); }
   bool any_left() noexcept override { return real_->any_left(); }
   std::size_t waiting(unsigned worker) const noexcept override { return real_->waiting(worker); }
+  bool has_loot(unsigned worker) const noexcept override { return real_->has_loot(worker); }
   std::size_t drop_all() noexcept override { return real_->drop_all(); }
   detail::scheduler_figures figures() const noexcept override { return real_->figures(); }
   void run(detail::worker& w) override { real_->run(w); }

@@ -87,6 +87,7 @@ void lifecycle::ask_for_help(worker& w, bool has_slept) noexcept {
   const bool dear = turn_ns >= dear_turn_ns;
   if (has_slept && !dear) return;
   if (rt_.policy().waiting(w.index) * turn_ns < long_line_ns) return;
+  if (!rt_.policy().has_loot(w.index)) return;  // all that waits is a pinned color, which nobody else may run
   if (dear) both_wait_until_.store(rt_.now_ns() + both_wait_ns, std::memory_order_relaxed);
   wants_help_.store(w.index, std::memory_order_relaxed);
   // After a sleep it searches itself, so that nobody would be claimed for it.

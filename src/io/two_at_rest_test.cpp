@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <source_location>
+#include <tartan/core/event.h>
 #include <tartan/core/strand.h>
 #include <utility>
 #include <vector>
@@ -279,6 +281,36 @@ TEST_F(two_at_rest, a_long_line_after_a_sleep_calls_who_stands_by_if_its_turns_a
   lifecycle_probe::end_watch(life(), 1);
   EXPECT_FALSE(lifecycle_probe::may_stand_by(life(), 1));
   wakes(1);
+}
+
+TEST(two_with_a_pinned_color, call_nobody_for_that_alone) {
+  noted_poller time;
+  time.still_at_ns = 1'000'000'000;
+  options with = two_workers(time);
+  with.pin_default_color = true;
+  runtime rt{with};
+  const tcp::listener door = tcp::listen(rt, "127.0.0.1:0");
+  detail::lifecycle& life = rt.state().life();
+  const auto let_wait = [&](color where) {
+    rt.state().policy().submit(where, *detail::make_event(rt.state(), [] {}, std::source_location::current()), &life.at(0));
+  };
+  life.sleepers().resume();
+  lifecycle_probe::stand_by(life, 1);
+  life.sleepers().search();
+  life.sleepers().rest(1);
+  life.at(0).turn_pace.begin(1'000, 0);
+  life.at(0).turn_pace.note(1'000 + 1'000'000, 1);
+  let_wait(color{});
+  ASSERT_EQ(rt.state().policy().waiting(0), 1u);
+  lifecycle_probe::ask_for_help(life, 0);
+  EXPECT_FALSE(life.sleepers().is_claimed(1)) << "it may not run that";
+  let_wait(color{1});
+  lifecycle_probe::ask_for_help(life, 0);
+  EXPECT_TRUE(life.sleepers().is_claimed(1));
+  lifecycle_probe::end_watch(life, 1);
+  (void)life.sleepers().cancel(1);
+  (void)life.sleepers().end_search();
+  life.sleepers().pause();
 }
 
 TEST(standing_by_of_others, is_for_two_workers_of_the_default_scheduler_with_descriptors) {

@@ -51,6 +51,7 @@ class default_policy {
   [[nodiscard]] bool may_stand_by() const noexcept { return stealing_; }
   [[nodiscard]] bool any_left() noexcept;
   [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept;
+  [[nodiscard]] bool has_loot(unsigned worker_index) const noexcept { return homes_[worker_index].has_loot(); }
   std::size_t drop_all() noexcept;
   [[nodiscard]] scheduler_figures figures() const noexcept;
 

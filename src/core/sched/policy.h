@@ -75,6 +75,7 @@ concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, c
   { c.polls_at_rest(w) } noexcept -> std::same_as<bool>;  // found nothing: true: takes readiness in its sleep; false: nobody does but others
   { c.may_stand_by() } noexcept -> std::same_as<bool>;  // whether a sleeper may leave readiness to those who run, and come when they do not look
   { c.waiting(n) } noexcept -> std::same_as<std::size_t>;  // runnable colors held by a worker, roughly
+  { c.has_loot(n) } noexcept -> std::same_as<bool>;        // whether there are any among them that another one may take; asked where one may stand by
   { p.any_left() } noexcept -> std::same_as<bool>;
   { p.drop_all() } noexcept -> std::same_as<std::size_t>;  // no worker runs: destroys every event; gives how many
   { c.figures() } noexcept -> std::same_as<scheduler_figures>;  // no worker runs
@@ -105,6 +106,7 @@ class scheduler {
   /// Whether any event waits, on any worker. Threads: no worker runs.
   [[nodiscard]] virtual bool any_left() noexcept = 0;
   [[nodiscard]] virtual std::size_t waiting(unsigned worker_index) const noexcept = 0;
+  [[nodiscard]] virtual bool has_loot(unsigned worker_index) const noexcept = 0;
   virtual std::size_t drop_all() noexcept = 0;
   /// Threads: no worker runs.
   [[nodiscard]] virtual scheduler_figures figures() const noexcept = 0;

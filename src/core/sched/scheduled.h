@@ -32,6 +32,7 @@ class scheduled final : public scheduler {
   bool may_stand_by() const noexcept override { return policy_.may_stand_by(); }
   bool any_left() noexcept override { return policy_.any_left(); }
   std::size_t waiting(unsigned worker_index) const noexcept override { return policy_.waiting(worker_index); }
+  bool has_loot(unsigned worker_index) const noexcept override { return policy_.has_loot(worker_index); }
   std::size_t drop_all() noexcept override { return policy_.drop_all(); }
   scheduler_figures figures() const noexcept override { return policy_.figures(); }
 

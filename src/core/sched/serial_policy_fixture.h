@@ -109,6 +109,7 @@ class serial_policy {
   }
   static void leave(const detail::worker& /*w*/) noexcept {}
   [[nodiscard]] static constexpr bool may_stand_by() noexcept { return false; }
+  [[nodiscard]] static constexpr bool has_loot(unsigned /*worker_index*/) noexcept { return false; }
   [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return detail::longest_watch_ns; }
   [[nodiscard]] static detail::work_seen watch_others(const detail::worker& /*w*/) noexcept { return detail::work_seen::found; }
   [[nodiscard]] static detail::scheduler_figures figures() noexcept { return {}; }

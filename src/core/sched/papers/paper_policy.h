@@ -56,6 +56,7 @@ class paper_policy {
 
   static void leave(const worker& /*w*/) noexcept {}
   [[nodiscard]] static constexpr bool may_stand_by() noexcept { return false; }
+  [[nodiscard]] static constexpr bool has_loot(unsigned /*worker_index*/) noexcept { return false; }  // nobody stands by who could be called for it
   [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return longest_watch_ns; }
   /// Who has left something behind gets up, and looks for itself.
   [[nodiscard]] static work_seen watch_others(const worker& /*w*/) noexcept { return work_seen::found; }

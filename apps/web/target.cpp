@@ -9,18 +9,25 @@ namespace web {
 
 namespace {
 
-/// "http://host/path" has to be understood too (RFC 9112, 3.2.2); the host may be any, but not missing (RFC 9110, 4.2.1). Gives what comes
-/// behind it, or nothing; puts the host aside.
-std::string_view without_origin(std::string_view target, std::string_view& named) noexcept {
+/// What stands in a target behind its host.
+struct origin_form {
+  std::string_view path;   ///< not decoded; nothing: it is no target
+  std::string_view query;  ///< with its '?'
+};
+
+/// "http://host/path" has to be understood too (RFC 9112, 3.2.2); the host may be any, but not missing (RFC 9110, 4.2.1). Puts the host aside.
+origin_form without_origin(std::string_view target, std::string_view& named) noexcept {
+  std::string_view rest = target;
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!same_letters(target.substr(0, scheme.size()), scheme)) continue;
     const std::size_t end = std::min(target.find_first_of("/?", scheme.size()), target.size());
     const std::string_view host = target.substr(scheme.size(), end - scheme.size());
     if (host.empty() || host.front() == ':' || !is_host(host)) return {};
     named = host;
-    return end == target.size() || target[end] == '?' ? "/" : target.substr(end);
+    rest = target.substr(end);
   }
-  return target;
+  const std::string_view path = rest.substr(0, rest.find('?'));
+  return {path.empty() && !named.empty() ? "/" : path, rest.substr(path.size())};
 }
 
 int digit_of(char c) noexcept {
@@ -81,10 +88,9 @@ target_result path_of(std::string_view target, std::string& scratch) {
   if (is_simple(target)) return {std::nullopt, {target, target, {}, {}, false}};
   if (target.find('#') != std::string_view::npos) return {status::bad_request, {}};  // a client keeps that for itself
   std::string_view host;
-  const std::string_view whole = without_origin(target, host);
-  const std::string_view sent = whole.substr(0, whole.find('?'));
+  const auto [sent, query] = without_origin(target, host);
   if (!sent.starts_with('/')) return {status::bad_request, {}};
-  target_result result{std::nullopt, {sent, sent, whole.substr(sent.size()), host, false}};
+  target_result result{std::nullopt, {sent, sent, query, host, false}};
   if (sent.find('%') != std::string_view::npos) {
     result.error = decode(sent, scratch);
     result.found.path = scratch;

@@ -99,6 +99,12 @@ TEST(target, keeps_what_was_sent_for_redirections) {
   EXPECT_EQ(result.found.path, "/a b");
   EXPECT_EQ(result.found.query, "?c");
   EXPECT_EQ(path_of("/a", scratch).found.query, "");
+  for (const std::string_view target : {"http://example.org?c=/d?e", "http://example.org/?c=/d?e"}) {
+    const target_result root = path_of(target, scratch);
+    EXPECT_EQ(root.found.sent, "/") << target;
+    EXPECT_EQ(root.found.query, "?c=/d?e") << target;
+    EXPECT_EQ(root.found.host, "example.org") << target;
+  }
 }
 
 }  // namespace

@@ -80,6 +80,7 @@ void fuzz_target(std::string_view input) {
               (found.sent == "/" && input.ends_with(found.query)),
           "what was sent is the end of the target");
   promise(found.query.empty() || found.query.front() == '?', "a query begins with '?'");
+  promise(found.query.empty() == (input.find('?') == std::string_view::npos), "a query that was sent is kept");
   promise(found.sent.find('?') == std::string_view::npos, "a path ends before the query");
   promise(found.host.empty() ? input.starts_with('/') : is_host(found.host), "a target is a path, or has a host");
   for (const std::string& again : {encoded(path), "http://a" + encoded(path) + "?x"}) {

@@ -62,9 +62,13 @@ bool request_body::take_line(std::string_view line) noexcept {
   return taken_ <= most_;
 }
 
-/// "1f" or "1f;extension"; the last one is zero.
+/// "1f" or "1f;extension", with blanks before the semicolon if there have to be some (RFC 9112, 7.1.1: whoever receives them has to take them);
+/// the last one is zero.
 bool request_body::take_size(std::string_view line) noexcept {
-  const std::string_view digits = line.substr(0, line.find(';'));
+  const std::size_t semicolon = line.find(';');
+  std::string_view digits = line.substr(0, semicolon);
+  // Blanks before the end of the line, with nothing to stand before, are somebody's mistake, or trick.
+  while (semicolon != std::string_view::npos && (digits.ends_with(' ') || digits.ends_with('\t'))) digits.remove_suffix(1);
   if (digits.size() > most_digits || !is_value(line)) return false;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), left_, 16);
   if (error != std::errc{} || end != digits.data() + digits.size()) return false;

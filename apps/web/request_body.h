@@ -12,8 +12,8 @@ namespace web {
 
 /// Drops the body, which this server never wants, and so finds the next request.
 ///
-/// Chunks (RFC 9112, 7.1) are read as strictly as heads: each line ends in CRLF, a size is given in at most eight hexadecimal digits,
-/// what comes behind the last one are header lines.
+/// Chunks (RFC 9112, 7.1) are read as strictly as heads: each line ends in CRLF, a size is given in at most eight hexadecimal digits, with blanks
+/// behind them only before an extension, what comes behind the last one are header lines.
 /// Limits: a body in chunks has as many bytes as one with a length may have, with all that is around the chunks; one of their lines 4096.
 class request_body {
  public:

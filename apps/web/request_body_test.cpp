@@ -59,7 +59,7 @@ TEST(request_body, of_a_known_length_is_dropped_unseen) {
 TEST(request_body, in_chunks_ends_with_the_last_of_them) {
   for (const std::string_view body :
        {"0\r\n\r\n", "1\r\nx\r\n0\r\n\r\n", "0000000a\r\n0\r\n\r\n0\r\n\r\n\r\n000\r\n\r\n", "aB;a=\"b\";c\r\n" /* 171 */,
-        "3;\r\nabc\r\n0;x\r\nTrailer: 1\r\nAnother: 2\r\n\r\n"}) {
+        "3;\r\nabc\r\n0;x\r\nTrailer: 1\r\nAnother: 2\r\n\r\n", "3 ;a=b\r\nabc\r\n0 \t ; a = b ;c\r\n\r\n", "00000003\t;\r\nabc\r\n0\r\n\r\n"}) {
     for (const std::size_t piece : {1u, 2u, 3u, 5u, 1000u}) {
       request of;
       of.chunked = true;
@@ -74,7 +74,8 @@ TEST(request_body, in_chunks_ends_with_the_last_of_them) {
 
 TEST(request_body, in_chunks_is_refused_if_its_end_could_be_seen_elsewhere) {
   for (const std::string_view body :
-       {"\r\n", "x\r\n", "-1\r\n", "+1\r\n", "0x1\r\n", " 1\r\n", "1 \r\n", "1 ;a\r\n", ";a\r\n", "1\n", "1\rx\r\n", "1;a\rb\r\n", "1;\n\r\n", "\n",
+       {"\r\n", "x\r\n", "-1\r\n", "+1\r\n", "0x1\r\n", " 1\r\n", "1 \r\n", "1\t\r\n", "1 a;b\r\n", "1 1;b\r\n", " 1 ;b\r\n",
+        "1\r ;b\r\n", "1 \v;b\r\n", "1 =;b\r\n", " ;a\r\n", ";a\r\n", "000000001 ;a\r\n", "1 ;a\n", "1 ;\n\r\n", "1 \r\n;a\r\n", "1\n", "1\rx\r\n", "1;a\rb\r\n", "1;\n\r\n", "\n",
         "000000001\r\n", "1\r\nx0\r\n", "1\r\nx\n", "1\r\n\r\n\r\n", "1\r\nx\r\n0\r\n\n", "0\r\na\rb\r\n", "0\r\na: b\n"}) {
     for (const std::size_t piece : {1u, 2u, 1000u}) EXPECT_EQ(chunks(std::string{body}, piece), outcome::refused) << body;
   }

@@ -98,6 +98,7 @@ class connection {
   void end_request(status answered);
   void log(status answered);
   [[nodiscard]] response_form form();
+  [[nodiscard]] response_form form_of_no_page();
 
   [[nodiscard]] bool may_close_at_once() const noexcept;
 
@@ -131,7 +132,6 @@ class connection {
   host* host_ = nullptr;          ///< that is asked
   std::string sibling_key_;       ///< of that which is wanted instead of the file
   coding as_ = coding::identity;  ///< what is asked for: the file under target_, or that sibling
-  bool takes_siblings_ = true;    ///< false: the file itself is asked for
   coding_set gone_;               ///< siblings that were to be sent, and cannot be
   status error_ = status::ok;     ///< else: the host's page that stands for it is asked for
   request_body body_;             ///< the last request's: what is still to come of it is dropped

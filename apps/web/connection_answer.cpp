@@ -89,20 +89,19 @@ void connection::take_held() { static_cast<void>(request_parser{site_->settings.
 bool connection::answer_request() {
   if (out_.empty()) take_buffer();
   response_at_ = out_.size();
+  const target_result target = path_of(request_.target, decoded_);
+  target_ = target.found;
+  host_ = &site_->host_of(site_->has_several_hosts() ? host_name() : std::string_view{});
   if (request_.method == method::known || request_.method == method::unknown) {
     answer_status(request_.method == method::known ? status::method_not_allowed : status::not_implemented);
     return true;
   }
-  const target_result target = path_of(request_.target, decoded_);
-  target_ = target.found;
-  host_ = &site_->host_of(site_->has_several_hosts() ? host_name() : std::string_view{});
   const bool is_target = target.error != status::bad_request;
   if (is_target && host_->https_only && tls_ == nullptr && !target_.path.starts_with("/.well-known/acme-challenge/")) return send_to_tls(), true;
   if (target.error) return answer_failure(*target.error);
   if (target_.is_hidden && !host_->root.shows_hidden()) return answer_failure(status::not_found);
   as_ = coding::identity;
   gone_ = {};
-  takes_siblings_ = !request_.asks_for_range;  // of parts that are sent together, each would have to say its coding
   const shared_page* const known = current(target_.path);
   return known != nullptr && answer_best(*known);
 }
@@ -112,7 +111,7 @@ void connection::send_to_tls() {
   name = name.substr(0, name.starts_with('[') ? name.find(']') + 1 : name.find(':'));
   if (!host_->name.empty() && !site_->knows(name)) name = host_->name;  // nobody can make others be sent elsewhere
   if (name.empty()) return answer_status(status::forbidden);
-  append_redirect(out_, std::string{"https://"}.append(name).append(target_.sent).append(target_.query), form());
+  append_redirect(out_, std::string{"https://"}.append(name).append(target_.sent).append(target_.query), form_of_no_page());
   end_request(status::moved_permanently);
 }
 
@@ -133,8 +132,7 @@ const shared_page* connection::current(std::string_view key) {
 
 /// With the file, or with a sibling that the client likes better. Gives false if the library has to be asked for that.
 bool connection::answer_best(const shared_page& what, const std::shared_ptr<const file>& large) {
-  if (!takes_siblings_ && !what->siblings.empty()) takes_siblings_ = ranges_of(*what).what() == byte_ranges::outcome::whole;
-  const coding_set there = takes_siblings_ ? what->siblings.without(gone_) : coding_set{};
+  const coding_set there = what->siblings.without(gone_);
   if (!there.empty()) as_ = best_coding(header_lines{request_.fields}, there);
   if (as_ == coding::identity) {
     if (what->is_large() && large == nullptr) return false;
@@ -153,11 +151,20 @@ response_form connection::form() {
   return {site_->stores.local().date.text(), request_.keep_alive, request_.http_1_0, request_.method != method::head};
 }
 
+/// The host is known.
+response_form connection::form_of_no_page() {
+  response_form with = form();
+  with.headers = host_->https_only && tls_ == nullptr ? host_->headers_before_tls : host_->headers;
+  return with;
+}
+
 /// What is asked of this page, if the client's part is of it.
 byte_ranges connection::ranges_of(const page& what) const {
   const header_lines fields{request_.fields};
   const bool counts = range_counts(fields, {what.tag, what.modified}, std::time(nullptr));
-  return {counts ? fields.only("Range") : std::string_view{}, what.size};
+  const byte_ranges asked{counts ? fields.only("Range") : std::string_view{}, what.size};
+  const bool is_possible = what.as == coding::identity || asked.parts().size() <= 1;  // see append_parts
+  return is_possible ? asked : byte_ranges{{}, what.size};
 }
 
 /// `large`: whose body is sent from the disk.
@@ -172,7 +179,7 @@ void connection::answer_page(const shared_page& what, const std::shared_ptr<cons
       return end_request(wanted);
     }
   }
-  if (request_.asks_for_range && as_ == coding::identity) {
+  if (request_.asks_for_range) {
     const byte_ranges asked = ranges_of(*what);
     if (asked.what() != byte_ranges::outcome::whole) return answer_parts(what, asked, large);
   }
@@ -197,7 +204,7 @@ void connection::send_all_behind(const shared_page& what, const std::shared_ptr<
 
 void connection::answer_parts(const shared_page& what, const byte_ranges& asked, const std::shared_ptr<const file>& large) {
   if (asked.what() == byte_ranges::outcome::unsatisfiable) {
-    append_not_satisfiable(out_, *what, form());
+    append_not_satisfiable(out_, *what, form_of_no_page());
     return end_request(status::range_not_satisfiable);
   }
   const std::span<const byte_range> parts = asked.parts();
@@ -207,7 +214,7 @@ void connection::answer_parts(const shared_page& what, const byte_ranges& asked,
 }
 
 void connection::answer_status(status s) {
-  append_status(out_, s, form());
+  append_status(out_, s, form_of_no_page());
   end_request(s);
 }
 
@@ -267,7 +274,7 @@ bool connection::answer_finding(const finding& found) {
     as_ = coding::identity;
     return false;
   } else if (found.code == status::moved_permanently) {
-    append_redirect(out_, std::string{target_.sent}.append("/").append(target_.query), form());
+    append_redirect(out_, std::string{target_.sent}.append("/").append(target_.query), form_of_no_page());
     end_request(status::moved_permanently);
   } else {
     return answer_failure(found.code);
@@ -293,7 +300,7 @@ void connection::answer_error(const shared_page& what, const std::shared_ptr<con
   const status why = std::exchange(error_, status::ok);
   if (what == nullptr) return answer_status(why);
   const bool is_apart = large != nullptr || what->size > most_copied;
-  append_error_page(out_, why, *what, form(), is_apart);
+  append_error_page(out_, why, *what, form_of_no_page(), is_apart);
   if (is_apart) send_all_behind(what, large);
   end_request(why);
 }

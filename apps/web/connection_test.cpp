@@ -159,6 +159,54 @@ TEST_P(a_server_of_one_worker, sends_what_is_long_as_it_is_whatever_was_sent_bef
   });
 }
 
+/// The answer to one request, the last on this connection.
+tartan::task<std::string> last_answer(tartan::tcp::stream& c, std::string fields) {
+  co_await send(c, get("/file", fields.append("Connection: close\r\n")));
+  heard all = co_await rest_of(c);
+  co_return std::move(all.text);
+}
+
+/// Of a response.
+std::string value_of(const std::string& response, const std::string& name) {
+  const std::size_t at = response.find("\r\n" + name + ": ");
+  if (at == std::string::npos) return {};
+  const std::size_t value = at + name.size() + 4;
+  return response.substr(value, response.find('\r', value) - value);
+}
+
+TEST_P(a_server_of_one_worker, sends_the_rest_of_the_sibling_that_the_client_has_a_part_of) {
+  const test::files_changed long_ago{-60s};
+  write("file", "not coded");
+  for (const std::string& coded : {std::string{"as if by gzip"}, std::string(large, 'z')}) {
+    write("file.gz", coded);
+    const std::string gzip = "Accept-Encoding: gzip\r\n";
+    std::string tag;
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> { tag = value_of(co_await last_answer(c, gzip), "ETag"); });
+    ASSERT_TRUE(tag.ends_with(".gz\"")) << tag;
+    const struct {
+      std::string fields;
+      std::string_view status;
+      std::string body;
+    } cases[] = {
+        {gzip + "Range: bytes=2-\r\nIf-Range: " + tag, "206 ", coded.substr(2)},
+        {gzip + "Range: bytes=2-\r\nIf-Match: " + tag, "206 ", coded.substr(2)},
+        {gzip + "Range: bytes=2-\r\nIf-None-Match: " + tag, "304 ", ""},
+        {gzip + "Range: bytes=0-1,4-5\r\nIf-Range: " + tag, "200 ", coded},
+        {"Range: bytes=2-\r\nIf-Range: " + tag, "200 ", "not coded"},
+        {"Range: bytes=2-\r\nIf-Match: " + tag, "412 ", "412 Precondition Failed\n"},
+    };
+    for (const auto& each : cases) {
+      play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+        const std::string came = co_await last_answer(c, each.fields + "\r\n");
+        EXPECT_EQ(came.substr(9, 4), each.status) << each.fields;
+        EXPECT_TRUE(came.substr(came.find("\r\n\r\n") + 4) == each.body) << each.fields;
+        const bool has_body = each.body.size() != 0 && each.fields.starts_with("Accept");
+        EXPECT_EQ(value_of(came, "Content-Encoding"), has_body ? "gzip" : "") << each.fields;
+      });
+    }
+  }
+}
+
 TEST_P(a_server_of_one_worker, sends_to_tls_those_who_come_without_if_it_is_told_to) {
   with_.sockets = {};
   with_.hosts[0].https_only = true;

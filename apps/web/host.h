@@ -11,6 +11,7 @@
 
 #include "document_root.h"
 #include "library.h"
+#include "response.h"
 #include "settings.h"
 
 namespace web {
@@ -22,12 +23,15 @@ struct host {
   /// Errors: as document_root's.
   host(tartan::runtime& rt, const host_settings& with, const library_settings& kept, std::size_t number, std::shared_ptr<tartan::semaphore> sweeps)
       : root{with.root, with.with}, error_pages{with.error_pages}, name{with.names.empty() ? "" : with.names.front()}, https_only{with.https_only},
+        headers{headers_of_any_answer(with.with.pages.headers, false)}, headers_before_tls{headers_of_any_answer(with.with.pages.headers, true)},
         pages{rt, root, kept, std::move(sweeps)}, index{number} {}
 
   const document_root root;
   const std::map<status, std::string> error_pages;  ///< paths, by what they stand for
   const std::string name;  ///< the first of its names; empty: it has none
   const bool https_only;   ///< who comes without TLS is sent there
+  const std::string headers;             ///< of each answer that is no page, in lines with a CRLF before each
+  const std::string headers_before_tls;  ///< the same for who has come without TLS, where it is https_only
   library pages;
   const std::size_t index;
 };

@@ -121,6 +121,7 @@ std::optional<std::time_t> date_of(const file_state& state, std::time_t now) noe
 
 void describe(page& what, std::string_view path, const file_state& state, std::time_t now, const page_options& more) {
   what.type = content_type(path, more.types);
+  what.as = state.as;
   what.tag = state.certain ? entity_tag(state.version, suffix_of(state.as)) : std::string{};
   what.modified = date_of(state, now);
   what.known_by.clear();

@@ -1,6 +1,10 @@
 #include "response.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <random>
+
+#include "request.h"
 
 namespace web {
 
@@ -15,7 +19,7 @@ std::string_view end_of_head(const response_form& form) noexcept {
 void append(std::string& out, status s, std::string_view more_headers, const response_form& form) {
   const std::string_view text = text_of(s);
   out.append("HTTP/1.1 ").append(text).append("\r\nServer: tartan\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ");
-  out.append(std::to_string(text.size() + 1)).append(more_headers);
+  out.append(std::to_string(text.size() + 1)).append(more_headers).append(form.headers);
   out.append("\r\nDate: ").append(form.date).append(end_of_head(form));
   if (form.with_body) out.append(text).push_back('\n');
 }
@@ -37,6 +41,21 @@ std::vector<std::string> frame_of(const page& what, std::span<const byte_range> 
 }
 
 }  // namespace
+
+std::string headers_of_any_answer(std::string_view lines, bool before_tls) {
+  constexpr std::string_view metadata = "Content-";  // RFC 9110, 8; but for the policies, which browsers follow in any answer
+  constexpr std::string_view policy = "Content-Security-Policy";
+  std::string kept;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, std::min(lines.find("\r\n", 2), lines.size()));
+    lines.remove_prefix(line.size());
+    const std::string_view name = line.substr(2, line.find(':') - 2);
+    const bool is_policy = same_letters(name.substr(0, policy.size()), policy);
+    const bool is_of_page = (same_letters(name.substr(0, metadata.size()), metadata) && !is_policy) || same_letters(name, "Expires");
+    if (!is_of_page && !(before_tls && same_letters(name, "Strict-Transport-Security"))) kept.append(line);
+  }
+  return kept;
+}
 
 std::string new_boundary() {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -76,6 +95,7 @@ void append_parts(std::string& out, const page& what, std::span<const byte_range
   } else {
     out.append("multipart/byteranges; boundary=").append(boundary);
   }
+  if (what.as != coding::identity) out.append("\r\nContent-Encoding: ").append(name_of(what.as));
   out.append("\r\nContent-Length: ").append(std::to_string(length)).append(what.known_by);
   out.append("\r\nDate: ").append(form.date).append(end_of_head(form));
 }
@@ -86,7 +106,8 @@ void append_status(std::string& out, status s, const response_form& form) {
 
 void append_error_page(std::string& out, status s, const page& what, const response_form& form, bool is_apart) {
   out.append("HTTP/1.1 ").append(text_of(s)).append("\r\nServer: tartan\r\nContent-Type: ").append(what.type);
-  out.append("\r\nContent-Length: ").append(std::to_string(what.size)).append("\r\nDate: ").append(form.date).append(end_of_head(form));
+  out.append("\r\nContent-Length: ").append(std::to_string(what.size)).append(form.headers);
+  out.append("\r\nDate: ").append(form.date).append(end_of_head(form));
   if (form.with_body && !is_apart) out.append(what.body);
 }
 

@@ -18,7 +18,12 @@ struct response_form {
   bool keep_alive = false;  ///< the connection goes on
   bool http_1_0 = false;    ///< the client has to be told that it does
   bool with_body = true;    ///< not for HEAD
+  std::string_view headers = {};  ///< headers_of_any_answer's, for what is no page
 };
+
+/// Of the lines that a host adds to its pages, each with a CRLF before it, those for its other answers: not what describes a page or says how long it may
+/// be kept. `before_tls`: for who is sent to TLS, where alone a promise to use it counts (RFC 6797, 7.2).
+[[nodiscard]] std::string headers_of_any_answer(std::string_view lines, bool before_tls);
 
 /// Appends a page: its head, the date, its body. `is_apart`: that is sent behind all this.
 void append_page(std::string& out, const page& what, const response_form& form, bool is_apart = false);
@@ -37,7 +42,8 @@ void append_not_satisfiable(std::string& out, const page& what, const response_f
 
 /// Appends the head of a 206 for some parts of the page; `frame` is then what stands before each part, and behind the last one.
 ///
-/// `boundary`: what separates parts; must not be in the page.
+/// `boundary`: what separates parts; must not be in the page. Of a sibling only one part can be sent: that the answer is coded would be said of all of it,
+/// with what separates parts.
 void append_parts(std::string& out, const page& what, std::span<const byte_range> parts, std::string_view boundary, const response_form& form,
                   std::vector<std::string>& frame);
 

@@ -77,6 +77,17 @@ TEST(response, with_one_part_is_that_part) {
   EXPECT_EQ(frame, (std::vector<std::string>{"", ""}));
 }
 
+TEST(response, with_a_part_of_a_sibling_says_how_it_is_coded) {
+  page coded;
+  coded.size = 5;
+  describe(coded, "a/b.html", {modified_at(784111777), true, coding::gzip}, 784111779);
+  std::string out;
+  std::vector<std::string> frame;
+  append_parts(out, coded, std::array{byte_range{1, 3}}, "", {date, true, false, true}, frame);
+  EXPECT_NE(out.find("\r\nContent-Range: bytes 1-3/5\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\nETag: \"2ebc98a1.0-0-5.gz\"\r\n"), std::string::npos)
+      << out;
+}
+
 TEST(response, with_several_parts_separates_them) {
   std::string out;
   std::vector<std::string> frame;
@@ -122,6 +133,26 @@ TEST(response, that_redirects_adds_the_slash) {
   std::string out;
   append_redirect(out, "/a%20b/?x=1", {date, true, false, true});
   EXPECT_NE(out.find("\r\nLocation: /a%20b/?x=1\r\n"), std::string::npos) << out;
+}
+
+TEST(response, that_is_no_page_has_what_its_host_adds_to_each) {
+  const response_form form{date, true, false, true, "\r\nX-More: a"};
+  std::string all;
+  append_status(all, status::not_found, form);
+  append_redirect(all, "/b/", form);
+  append_not_satisfiable(all, sample(), form);
+  append_error_page(all, status::not_found, sample(), form);
+  std::size_t answers = 0;
+  for (std::size_t at = 0; (at = all.find("\r\nX-More: a\r\nDate: ", at)) != std::string::npos; ++at) ++answers;
+  EXPECT_EQ(answers, 4u) << all;
+}
+
+TEST(response, that_is_no_page_has_nothing_that_describes_one) {
+  const std::string tls = "\r\nstrict-transport-security: max-age=1";
+  const std::string policies = "\r\nContent-Security-Policy: a\r\ncontent-security-policy-report-only: b:c\r\nExpires-Not: x\r\nX-Content-: ";
+  EXPECT_EQ(headers_of_any_answer("\r\nContent-Language: de\r\nexpires: 0" + tls + policies + "\r\ncontent-disposition: a", false), tls + policies);
+  EXPECT_EQ(headers_of_any_answer(tls + policies + tls, true), policies);
+  EXPECT_EQ(headers_of_any_answer("", true), "");
 }
 
 TEST(page, has_the_type_of_its_extension) {

@@ -162,6 +162,42 @@ root = "$/b"
 
 
 @test
+def each_answer_has_what_its_host_adds():
+    text = """
+listen = "127.0.0.1:0"
+[[host]]
+root = "$/a"
+headers = { X-Frame-Options = "DENY", Content-Security-Policy = "default-src 'self'", Content-Language = "en", Strict-Transport-Security = "max-age=1" }
+error-pages = { 403 = "/large" }
+[[host]]
+names = ["b"]
+root = "$/b"
+"""
+    with folder_of_hosts(text) as s:
+        (s.path / "a" / "folder").mkdir()
+        c = client(s.ports[0])
+        with_page = (200, get("/")), (206, get("/", "Range: bytes=0-0\r\n")), (304, get("/", "If-None-Match: *\r\n"))
+        others = ((301, get("/folder")), (403, get("/..")), (404, get("/none")), (405, get("/", method="POST")), (405, get("*", method="OPTIONS")),
+                  (501, get("/", method="BREW")), (412, get("/", 'If-Match: "a"\r\n')), (416, get("/", "Range: bytes=9-\r\n")), (400, get("/%zz")))
+        for wanted, request in with_page + others:
+            c.send(request)
+            status, headers, _ = c.response()
+            expect(status == wanted, request, status)
+            expect(headers["x-frame-options"] == "DENY" and headers["content-security-policy"] == "default-src 'self'", request, headers)
+            expect("strict-transport-security" in headers, "a server in front may speak TLS", request)
+            expect(("content-language" in headers) == (status in (200, 206, 304)), request, headers)
+        for request in (get("/none"), get("/", method="POST"), get("http://b/none")):
+            c.send(request.replace(b"Host: a", b"Host: b"))
+            expect("x-frame-options" not in c.response()[1], request)
+        c.send(b"POST http://b/ HTTP/1.1\r\nHost: a\r\n\r\n")
+        expect("x-frame-options" not in c.response()[1], "the target says which host")
+        c.send(b"no request\r\n")
+        status, headers, _ = c.response()
+        expect(status == 400 and "x-frame-options" not in headers, status, headers)
+        c.socket.close()
+
+
+@test
 def types_may_be_set():
     with folder_of_hosts('listen = "127.0.0.1:0"\n[types]\nnew = "application/x-new"\nhtml = "text/plain"\n[[host]]\nroot = "$/a"\n') as s:
         (s.path / "a" / "a.new").write_text("new")

@@ -72,10 +72,40 @@ def each_representation_has_a_tag_of_its_own():
 
 
 @test
-def parts_are_of_the_file_itself():
-    with siblings(gz=PACKED), server() as s, s.connect() as c:
-        status, headers, body = c.get("/packed.html", "Accept-Encoding: gzip\r\nRange: bytes=0-4\r\n")
-        expect(status == 206 and body == PLAIN[:5] and "content-encoding" not in headers, status, headers, body)
+def a_part_is_of_what_would_be_sent_without_a_range():
+    for content, options in ((PACKED, ()), (harness.LARGE, ("--largest-page", "100"))):
+        with siblings(gz=content), server(*options) as s, s.connect() as c:
+            end = f"{len(content) - 1}/{len(content)}"
+            for _ in range(2):
+                status, headers, body = c.get("/packed.html", "Accept-Encoding: gzip\r\nRange: bytes=5-\r\n")
+                expect((status, body) == (206, content[5:]) and headers["content-encoding"] == "gzip", status, headers)
+                expect(headers["content-range"] == f"bytes 5-{end}" and headers["vary"] == "Accept-Encoding", headers)
+            status, headers, _ = c.get("/packed.html", f"Accept-Encoding: gzip\r\nRange: bytes={len(content)}-\r\n")
+            expect(status == 416 and headers["content-range"] == f"bytes */{len(content)}", status, headers)
+            for accepted in ("", "Accept-Encoding: identity\r\n", "Accept-Encoding: identity;q=1, *;q=0\r\n"):
+                status, headers, body = c.get("/packed.html", accepted + "Range: bytes=0-4\r\n")
+                expect(status == 206 and body == PLAIN[:5] and "content-encoding" not in headers, accepted, status, headers, body)
+            status, headers, body = c.get("/packed.html", "Accept-Encoding: gzip\r\nRange: bytes=0-1,4-5\r\n")
+            expect((status, body) == (200, content) and headers["content-encoding"] == "gzip", status, headers)
+            status, headers, body = c.get("/packed.html", "Range: bytes=0-1,4-5\r\n")
+            expect(status == 206 and headers["content-type"].startswith("multipart/byteranges; "), status, headers)
+
+
+@test
+def who_was_cut_off_gets_the_rest_of_what_it_has():
+    with siblings(gz=PACKED, br=SMALLER), server("--recheck", "0") as s, s.connect() as c:
+        tagged(c, "/packed.html")
+        headers = wait_until(lambda: (found := coded(c, "gzip")[1]).get("etag") and found.get("last-modified") and found, "a tag and a date")
+        tag, date = headers["etag"], headers["last-modified"]
+        for coding, condition, wanted in (("gzip", f"If-Range: {tag}", 206), ("gzip", f"If-Range: {date}", 206), ("gzip", f"If-Match: {tag}", 206),
+                                          ("gzip", 'If-None-Match: "other"', 206), ("gzip", f"If-None-Match: {tag}", 304), ("br", f"If-Range: {tag}", 200),
+                                          ("", f"If-Range: {tag}", 200), ("br", f"If-Match: {tag}", 412), ("", f"If-Match: {tag}", 412)):
+            status, headers, body = c.get("/packed.html", f"Accept-Encoding: {coding}\r\n{condition}\r\nRange: bytes=5-\r\n")
+            expect(status == wanted, coding, condition, status)
+            if status == 206:
+                expect(body == PACKED[5:] and headers["content-encoding"] == "gzip" and headers["etag"] == tag, headers)
+            elif status == 200:
+                expect(body == (SMALLER if coding else PLAIN), headers, body)
 
 
 @test

@@ -206,7 +206,7 @@ def certificates_are_read_anew():
 
 @test
 def who_comes_without_tls_is_sent_there_if_a_host_wants_that():
-    with secured(first=("https-only = true", "headers = { X-More = 'yes' }"), also_plain=True) as s:
+    with secured(first=("https-only = true", "headers = { X-More = 'yes', Strict-Transport-Security = 'max-age=9' }"), also_plain=True) as s:
         challenge = harness.ROOT / ".well-known" / "acme-challenge"
         challenge.mkdir(parents=True, exist_ok=True)
         (challenge / "a").write_text("token")
@@ -215,6 +215,9 @@ def who_comes_without_tls_is_sent_there_if_a_host_wants_that():
                 c.send(get("/x%20y?z").replace(b"Host: a\r\n", f"Host: {host}\r\n".encode()))
                 status, headers, _ = c.response()
                 expect((status, headers["location"]) == (301, f"https://{to}/x%20y?z"), status, headers)
+                expect(headers["x-more"] == "yes" and "strict-transport-security" not in headers, headers)
+            for target in ("http://a.example?x=/1", "http://a.example/?x=/1"):
+                expect(c.get(target)[1]["location"] == "https://a.example/?x=/1", target)
             c.send(get("/a#b"))
             expect(c.response()[0] == 400)
             expect(c.get("/.well-known/acme-challenge/a")[2] == b"token")
@@ -223,7 +226,9 @@ def who_comes_without_tls_is_sent_there_if_a_host_wants_that():
             expect(c.response()[1]["location"] == "https://a.example/")
         with s.connect() as c:
             status, headers, _ = c.get("/page.html")
-            expect((status, headers["x-more"]) == (200, "yes"), status, headers)
+            expect((status, headers["x-more"], headers["strict-transport-security"]) == (200, "yes", "max-age=9"), status, headers)
+            status, headers, _ = c.get("/nothing")
+            expect((status, headers["x-more"], headers["strict-transport-security"]) == (404, "yes", "max-age=9"), status, headers)
 
 
 @test

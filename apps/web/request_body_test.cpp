@@ -74,9 +74,9 @@ TEST(request_body, in_chunks_ends_with_the_last_of_them) {
 
 TEST(request_body, in_chunks_is_refused_if_its_end_could_be_seen_elsewhere) {
   for (const std::string_view body :
-       {"\r\n", "x\r\n", "-1\r\n", "+1\r\n", "0x1\r\n", " 1\r\n", "1 \r\n", "1\t\r\n", "1 a;b\r\n", "1 1;b\r\n", " 1 ;b\r\n",
-        "1\r ;b\r\n", "1 \v;b\r\n", "1 =;b\r\n", " ;a\r\n", ";a\r\n", "000000001 ;a\r\n", "1 ;a\n", "1 ;\n\r\n", "1 \r\n;a\r\n", "1\n", "1\rx\r\n", "1;a\rb\r\n", "1;\n\r\n", "\n",
-        "000000001\r\n", "1\r\nx0\r\n", "1\r\nx\n", "1\r\n\r\n\r\n", "1\r\nx\r\n0\r\n\n", "0\r\na\rb\r\n", "0\r\na: b\n"}) {
+       {"\r\n", "x\r\n", "-1\r\n", "+1\r\n", "0x1\r\n", " 1\r\n", "1 \r\n", "1\t\r\n", "1 a;b\r\n", "1 1;b\r\n", " 1 ;b\r\n", "1\r ;b\r\n",
+        "1 \v;b\r\n", "1 =;b\r\n", " ;a\r\n", ";a\r\n", "000000001 ;a\r\n", "1 ;a\n", "1 ;\n\r\n", "1 \r\n;a\r\n", "1\n", "1\rx\r\n", "1;a\rb\r\n",
+        "1;\n\r\n", "\n", "000000001\r\n", "1\r\nx0\r\n", "1\r\nx\n", "1\r\n\r\n\r\n", "1\r\nx\r\n0\r\n\n", "0\r\na\rb\r\n", "0\r\na: b\n"}) {
     for (const std::size_t piece : {1u, 2u, 1000u}) EXPECT_EQ(chunks(std::string{body}, piece), outcome::refused) << body;
   }
   EXPECT_EQ(chunks("1;" + std::string{"\0\r\n", 3}), outcome::refused);

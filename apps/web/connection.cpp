@@ -103,7 +103,7 @@ tartan::task<> connection::run() {
   }
   leave_buffer();
   if (tls_ != nullptr) {
-    enter(phase::sending);
+    enter(phase::parting);
     static_cast<void>(co_await tls_->finish());
   }
   co_await linger(most_lingering);  // until the peer has finished, too
@@ -127,7 +127,7 @@ tartan::task<bool> connection::begin_tls() {
 
 void connection::drain() noexcept {
   draining_ = true;
-  if (phase_ == phase::file || phase_ == phase::sending || phase_ == phase::body) return;
+  if (phase_ == phase::file || phase_ == phase::sending || phase_ == phase::parting || phase_ == phase::body) return;
   // Where what is canceled has just ended, the next wait of the same operation may begin: it has no longer than that, either.
   deadline_ = std::min(deadline_, site_->runtime.now() + hurry);
   watch();
@@ -138,7 +138,7 @@ void connection::drain() noexcept {
 connection::leave_offer connection::offer() const noexcept {
   const auto waited = site_->runtime.now() - waits_since_;
   const bool is_handshake = phase_ == phase::head && !parser_.has_begun();  // of TLS: who says nothing there is idle, too
-  const bool is_idle = phase_ == phase::idle || phase_ == phase::lingering || is_handshake;
+  const bool is_idle = phase_ == phase::idle || phase_ == phase::parting || phase_ == phase::lingering || is_handshake;
   const bool at_once = phase_ != phase::file && waited >= (is_idle ? idle_in_a_crowd : slow_in_a_crowd);
   return {at_once, phase_ != phase::file && phase_ != phase::sending, leaves_, waits_since_, begun_};
 }
@@ -147,7 +147,7 @@ void connection::leave() noexcept {
   leaves_ = true;
   now_ = site_->runtime.now();
   if (offer().at_once) return expire();
-  if (phase_ != phase::lingering) return;  // with its next answer
+  if (phase_ != phase::parting && phase_ != phase::lingering) return;  // with its next answer
   deadline_ = std::min(deadline_, now_ + quick);
   watch();
 }
@@ -310,6 +310,7 @@ void connection::enter(phase next) {
       case phase::idle: return asked_ ? limits.idle : limits.header;  // nobody connects in order to wait
       case phase::body: return limits.idle;
       case phase::lingering: return leaves_ ? quick : draining_ ? hurry : linger_for;
+      case phase::parting: return leaves_ ? quick : limits.write;
       case phase::file:
       case phase::sending: break;
     }
@@ -345,6 +346,9 @@ void connection::expire() {
       return peer_.cancel();
     case phase::file:  // the disk takes its time, not the client
       return enter(phase::file);
+    case phase::parting:
+      if (leaves_) return peer_.close();  // it has had no time to read its last answer
+      [[fallthrough]];
     case phase::sending:
       static_cast<void>(peer_.set_reset_on_close(true));  // else the kernel keeps what was not read
       [[fallthrough]];

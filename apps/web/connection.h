@@ -67,7 +67,7 @@ class connection {
   using time = std::chrono::steady_clock::time_point;
 
   /// What it waits for.
-  enum class phase : std::uint8_t { idle, head, body, file, sending, lingering };
+  enum class phase : std::uint8_t { idle, head, body, file, sending, parting, lingering };
   /// Why it has stopped answering: it needs the rest of a request, or out_ to be written, or the library; or there will be no more.
   enum class stop : std::uint8_t { input, output, library, end };
 

@@ -167,7 +167,7 @@ tartan::task<tartan::result<tartan::semaphore::permit>> server::take_room() {
   if (!is_crowded) room = co_await tartan::with_timeout(patience, room_.acquire());
   std::size_t most = is_crowded ? 8 : 1;
   while (!room && !draining_) {
-    const std::chrono::milliseconds so_long = co_await ask_to_leave(most);
+    const std::chrono::milliseconds so_long = co_await make_room(most);
     if (so_long != patience) most = std::min(2 * most, asked_at_once);  // else there was nobody to ask
     room = co_await tartan::with_timeout(so_long, room_.acquire());
     if (!room && room.error() != std::errc::timed_out) break;
@@ -175,9 +175,24 @@ tartan::task<tartan::result<tartan::semaphore::permit>> server::take_room() {
   co_return room;
 }
 
-/// Those that others may take the place of: of the next in line, the ones whose clients have taken longest, or else the oldest. Gives how long to wait
-/// for their places.
-tartan::task<std::chrono::milliseconds> server::ask_to_leave(std::size_t most) {
+/// So many have to go; but if a reload has left more open than there may be, all that are too many: one batch behind the other, so that no event takes
+/// long. Gives how long to wait for their places.
+tartan::task<std::chrono::milliseconds> server::make_room(std::size_t most) {
+  const std::size_t places = site_->settings.max_connections;
+  const auto alone = sheds_.try_acquire();  // at another door the same may be going on
+  const bool are_too_many = alone && open_.size() > places;
+  if (are_too_many) most = open_.size() - places + 1;  // who waits needs a place, too
+  std::chrono::milliseconds so_long = patience;
+  for (std::size_t unasked = are_too_many ? open_.size() : 1; most != 0 && unasked != 0; unasked -= std::min(unasked, asked_at_once)) {
+    const departure now = co_await ask_to_leave(most);
+    so_long = std::max(so_long, now.so_long);
+    most -= now.told;
+  }
+  co_return so_long;
+}
+
+/// Those that others may take the place of: of the next in line, the ones whose clients have taken longest, or else the oldest.
+tartan::task<server::departure> server::ask_to_leave(std::size_t most) {
   try {
     std::vector<tartan::task<candidate>> asked;
     for (std::size_t n = std::min(asked_at_once, open_.size()); n > 0; --n) {
@@ -190,16 +205,19 @@ tartan::task<std::chrono::milliseconds> server::ask_to_leave(std::size_t most) {
     const auto now = site_->runtime.now();
     std::erase_if(all, [now](const candidate& each) { return !each.how.at_once && (each.how.told || each.how.open_since > now - least_stay); });
     std::sort(all.begin(), all.end());
-    if (all.empty()) co_return patience;
+    if (all.empty()) co_return departure{patience};
     somebody_left_ = now;
     const bool at_once = all.front().how.at_once;
+    departure made{at_once ? for_the_end : for_an_answer};
     for (const candidate& each : std::span{all}.first(std::min(most, all.size()))) {
       const auto found = each.how.at_once == at_once ? open_.find(each.number) : open_.end();
-      if (found != open_.end()) tartan::post(found->second->color(), [client = found->second] { client->leave(); });
+      if (found == open_.end()) continue;
+      tartan::post(found->second->color(), [client = found->second] { client->leave(); });
+      ++made.told;
     }
-    co_return at_once ? for_the_end : for_an_answer;
+    co_return made;
   } catch (const std::bad_alloc&) {  // somebody will go
-    co_return patience;
+    co_return departure{patience};
   }
 }
 

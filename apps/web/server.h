@@ -81,7 +81,13 @@ class server {
   tartan::task<> accept_from(door& at);
   void admit(tartan::tcp::stream peer, bool is_secure);
   tartan::task<tartan::result<tartan::semaphore::permit>> take_room();
-  tartan::task<std::chrono::milliseconds> ask_to_leave(std::size_t most);
+  /// Those who have to go.
+  struct departure {
+    std::chrono::milliseconds so_long;  ///< to wait for their places
+    std::size_t told = 0;
+  };
+  tartan::task<std::chrono::milliseconds> make_room(std::size_t most);
+  tartan::task<departure> ask_to_leave(std::size_t most);
   static tartan::task<candidate> ask(std::uint64_t number, const connection& client);
   tartan::task<> serve(std::unique_ptr<connection> client, std::uint64_t number);
   void complain(const std::exception_ptr& why) noexcept;
@@ -102,6 +108,7 @@ class server {
   std::uint64_t admitted_ = 0;                 ///< connections so far
   std::uint64_t asked_last_ = 0;               ///< whether it may leave, as long as there was no place
   std::chrono::steady_clock::time_point somebody_left_{};  ///< when somebody had to, for want of places
+  tartan::semaphore sheds_{1};  ///< to ask all to leave that are more than there may be
   tartan::task_group connections_;
   tartan::semaphore reloads_{1};
   bool reload_waits_ = false;  ///< one more would read the same

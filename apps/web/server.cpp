@@ -183,8 +183,10 @@ tartan::task<std::chrono::milliseconds> server::make_room(std::size_t most) {
   const bool are_too_many = alone && open_.size() > places;
   if (are_too_many) most = open_.size() - places + 1;  // who waits needs a place, too
   std::chrono::milliseconds so_long = patience;
-  for (std::size_t unasked = are_too_many ? open_.size() : 1; most != 0 && unasked != 0; unasked -= std::min(unasked, asked_at_once)) {
-    const departure now = co_await ask_to_leave(most);
+  for (std::size_t unasked = are_too_many ? open_.size() : asked_at_once; most != 0 && unasked != 0;) {
+    const std::size_t batch = std::min(unasked, asked_at_once);
+    unasked -= batch;
+    const departure now = co_await ask_to_leave(batch, most);
     so_long = std::max(so_long, now.so_long);
     most -= now.told;
   }
@@ -192,10 +194,10 @@ tartan::task<std::chrono::milliseconds> server::make_room(std::size_t most) {
 }
 
 /// Those that others may take the place of: of the next in line, the ones whose clients have taken longest, or else the oldest.
-tartan::task<server::departure> server::ask_to_leave(std::size_t most) {
+tartan::task<server::departure> server::ask_to_leave(std::size_t among, std::size_t most) {
   try {
     std::vector<tartan::task<candidate>> asked;
-    for (std::size_t n = std::min(asked_at_once, open_.size()); n > 0; --n) {
+    for (std::size_t n = std::min(among, open_.size()); n > 0; --n) {
       auto next = open_.upper_bound(asked_last_);
       if (next == open_.end()) next = open_.begin();
       asked_last_ = next->first;

@@ -87,7 +87,7 @@ class server {
     std::size_t told = 0;
   };
   tartan::task<std::chrono::milliseconds> make_room(std::size_t most);
-  tartan::task<departure> ask_to_leave(std::size_t most);
+  tartan::task<departure> ask_to_leave(std::size_t among, std::size_t most);
   static tartan::task<candidate> ask(std::uint64_t number, const connection& client);
   tartan::task<> serve(std::unique_ptr<connection> client, std::uint64_t number);
   void complain(const std::exception_ptr& why) noexcept;

@@ -1,12 +1,14 @@
 /// Who comes to a full house, where the others speak TLS, or are far too many.
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "server_fixture.h"
 #include "tests/web/failing_disk.h"
+#include "tests/web/failing_memory.h"
 #include "tls_client_fixture.h"
 
 namespace web {
@@ -52,6 +54,37 @@ TEST_P(a_full_house, that_is_far_too_full_since_a_reload_has_room_for_the_next_o
     EXPECT_TRUE(is_answered);
     for (int n = 0; n < 250; ++n) co_await rest_of(others[static_cast<std::size_t>(n)]);
   });
+}
+
+class a_full_house_of_one_worker : public a_full_house {};
+INSTANTIATE_TEST_SUITE_P(on, a_full_house_of_one_worker, testing::Values(1u));
+
+/// What a coroutine lives in comes in slabs, by size; for the list of the first of each there have to be 128 bytes: those that fail here are needed by whom
+/// the door waits with.
+TEST_P(a_full_house_of_one_worker, gives_up_who_comes_if_there_is_no_memory_to_make_room) {
+  with_.max_connections = 1;
+  bool has_failed = true;
+  std::size_t failures = 0;
+  for (std::size_t n = 0; has_failed; ++n) {
+    testing::internal::CaptureStderr();
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      const auto at = *c.peer_address();
+      co_await pass(2s);
+      {
+        const test::failing_memory fails{test::allocations::of(128), n};
+        auto other = co_await tartan::tcp::connect(at);
+        co_await pass(2s);
+        has_failed = fails.count() > n;
+      }
+      if (has_failed) ++failures;
+      auto next = co_await tartan::tcp::connect(at);
+      co_await send(*next, get("/page"));
+      const bool is_answered = co_await is_answered_within(*next, 10s);
+      EXPECT_TRUE(is_answered) << n;
+    });
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), has_failed ? "tartan-web: connections that had to be given up: 1 (std::bad_alloc)\n" : "");
+  }
+  EXPECT_NE(failures, 0u);
 }
 
 /// One that speaks TLS, whose clients read nothing before they are told to.
@@ -131,6 +164,44 @@ TEST_P(a_full_house_with_tls, does_not_wait_for_who_takes_no_farewell) {
     expect_whole(all);
     EXPECT_FALSE(is_ended_) << "there was no room for it";
   }
+}
+
+tartan::task<std::string> next_answer(tartan::tcp::stream& c, test::tls_client& client) {
+  co_await client.send(get("/short"));
+  std::string came;
+  while (came.find("a short one") == std::string::npos) {
+    std::array<std::byte, 5000> room;
+    const auto got = co_await c.read_some(room);
+    if (!got) break;
+    bool is_ended = false;
+    came += client.open({reinterpret_cast<const char*>(room.data()), *got}, is_ended);
+  }
+  co_return came;
+}
+
+TEST_P(a_full_house_with_tls, rather_ends_a_farewell_than_a_conversation) {
+  set_page_that_fills_the_buffer("Connection: close\r\n");
+  write("short", "a short one");
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    test::tls_client busy{c};
+    co_await busy.handshake();
+    auto other = co_await tartan::tcp::connect(*c.peer_address());
+    test::tls_client reads_nothing{*other};
+    co_await reads_nothing.handshake();
+    co_await reads_nothing.send(get("/page", "Connection: close\r\n"));
+    std::optional<tartan::tcp::stream> next;
+    for (int tenths = 0; tenths < 20; ++tenths) {
+      const std::string came = co_await next_answer(c, busy);
+      EXPECT_TRUE(came.starts_with("HTTP/1.1 200 ") && came.find("Connection: close") == std::string::npos) << tenths << came;
+      co_await pass(100ms);
+      if (tenths != 11) continue;
+      next.emplace(*co_await tartan::tcp::connect(*c.peer_address()));
+      test::tls_client waits{*next};
+      co_await waits.begin_handshake();
+    }
+    const bool is_answered = co_await is_answered_within(*next, 1ms);
+    EXPECT_TRUE(is_answered);
+  });
 }
 
 TEST_P(a_full_house_with_tls, says_farewell_to_who_reads_late_if_nobody_waits) {

@@ -28,7 +28,7 @@ tartan::task<> ask(question what) {
   try {
     const std::optional<finding> found = co_await what.at->pages.check_ahead(what.key, what.now);
     if (found) what.of->stores.local().pages[what.at->index].put(what.key, found->content, found->checked);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::bad_alloc&) {  // it becomes old
   }
 }
 
@@ -43,7 +43,7 @@ void keep_fresh(const std::shared_ptr<site>& of, host& at, page_cache::entry& kn
     question what{of, &at, known.path, now, tartan::strand{of->runtime}};
     const tartan::color where = what.color.value();
     tartan::spawn_in(where, ask(std::move(what)));
-  } catch (const std::bad_alloc&) {
+  } catch (const std::bad_alloc&) {  // nobody asks: it becomes old
   }
 }
 

@@ -15,6 +15,7 @@
 #include "tests/temporary_folder.h"
 #include "tests/virtual_time.h"
 #include "tests/web/failing_disk.h"
+#include "tests/web/failing_memory.h"
 
 namespace web {
 namespace {
@@ -85,6 +86,28 @@ TEST_F(a_known_page, is_not_asked_for_if_it_has_no_tag_for_it_is_made_anew_each_
     cache().put("/page", std::make_shared<const page>(changed), start);
   });
   EXPECT_EQ(events_of(1, start + 500ms), 0u);
+}
+
+/// The path is so long that nothing else is as large as what its copies take: of the first lives the question, of the second the library's list.
+TEST_F(a_known_page, is_served_on_if_there_is_no_memory_to_ask_for_it) {
+  const std::string path = "/" + std::string(200, 'a');
+  std::ofstream{folder_ / path.substr(1)} << "a page";
+  rt_.spawn([&]() -> tartan::task<> {
+    const finding found = co_await the_host().pages.ask(path, start);
+    cache().put(path, found.content, found.checked);
+  });
+  rt_.run_until_idle();
+  const auto ask_at = [&](page_cache::time now) { on_the_worker([&] { keep_fresh(site_, the_host(), *cache().find(path), now); }); };
+  for (const std::size_t n : {0u, 1u}) {
+    const test::failing_memory fails{test::allocations::of(path.size() + 1), n};
+    ask_at(start + 500ms + n * 125ms);
+    EXPECT_EQ(fails.count(), n + 1);
+  }
+  on_the_worker([&] { EXPECT_EQ(cache().find(path)->checked, start); });
+  ask_at(start + 1125ms);  // half a second after the library was asked
+  ask_at(start + 1250ms);
+  ask_at(start + 1375ms);
+  on_the_worker([&] { EXPECT_EQ(cache().find(path)->checked, start + 1250ms); });
 }
 
 TEST_F(a_known_page, that_was_checked_is_served_for_as_long_again) {

@@ -87,7 +87,7 @@ void library::stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<
     if (!on->closes) tartan::spawn_in(on->color.value(), close_unused(on));
     on->closes = true;
     files.push_back({what});
-  } catch (const std::bad_alloc&) {
+  } catch (const std::bad_alloc&) {  // it closes when it has been sent
   }
   if (files.size() > most) files.erase(files.begin());
 }
@@ -220,7 +220,7 @@ tartan::task<> library::check_due(page_cache::time now) {
     const finding old{status::ok, there->content, nullptr, there->checked};
     try {
       static_cast<void>(keep(*each.on, each.key, std::move(came[n]), old, now));
-    } catch (const std::bad_alloc&) {
+    } catch (const std::bad_alloc&) {  // it stays as it was
     }
   }
   co_await tartan::on(sweep_.color.value());

@@ -22,6 +22,7 @@
 #include "tests/temporary_folder.h"
 #include "tests/virtual_time.h"
 #include "tests/web/failing_disk.h"
+#include "tests/web/failing_memory.h"
 
 namespace web {
 namespace {
@@ -216,6 +217,57 @@ TEST_P(pages, that_are_too_large_stay_open_while_they_are_asked_for) {
   EXPECT_EQ(descriptors(), before);
 }
 
+/// The path is so long that nothing else is as large as what its copies take.
+TEST_P(pages, that_cannot_be_put_on_the_list_for_want_of_memory_become_old) {
+  const std::string path = "/" + std::string(200, 'a');
+  write(path.c_str() + 1, "a");
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {}};
+  ask(rt, all, path, 1, start_);
+  rt.spawn([&]() -> tartan::task<> {
+    const test::failing_memory fails{test::allocations::of(path.size() + 1)};
+    bool is_thrown = false;
+    try {
+      static_cast<void>(co_await all.check_ahead(path, start_ + 500ms));
+    } catch (const std::bad_alloc&) {
+      is_thrown = true;
+    }
+    EXPECT_TRUE(is_thrown);
+  });
+  rt.run_until_idle();
+  EXPECT_FALSE(check_ahead(rt, all, path, start_ + 625ms));
+  EXPECT_EQ(all.loads(), 1u) << "nothing was on the list";
+  EXPECT_EQ(ask(rt, all, path, 1, start_ + 1s)[0].checked, start_ + 1s);
+}
+
+TEST_P(pages, that_are_too_large_are_given_out_without_memory_for_a_place_among_the_open_ones) {
+  constexpr std::size_t place = 24;  // bytes; other things have as many
+  write("large", std::string(1000, 'x'));
+  const document_root root{folder()};
+  const std::size_t before = descriptors();
+  std::size_t given_out = 0;
+  bool has_failed = true;
+  for (std::size_t n = 0; has_failed; ++n) {
+    tartan::runtime rt = runtime();
+    library all{rt, root, {.largest_page = 999}};
+    rt.spawn([&]() -> tartan::task<> {
+      {
+        const test::failing_memory fails{test::allocations::of(place), n};
+        const finding found = co_await all.ask("/large", start_);
+        EXPECT_TRUE(found.code == status::unavailable || found.large->is_open()) << n;
+        has_failed = fails.count() > n;
+        if (has_failed && found.code == status::ok) ++given_out;
+      }
+      const finding again = co_await all.ask("/large", start_);
+      EXPECT_NE(again.large, nullptr) << n;
+    });
+    rt.run_until_idle();
+  }
+  EXPECT_NE(given_out, 0u);
+  EXPECT_EQ(descriptors(), before);
+}
+
 TEST_P(pages, that_are_too_large_are_never_given_out_with_another_length) {
   write("large", std::string(2000, 'x'));
   const document_root root{folder()};
@@ -376,6 +428,42 @@ TEST_P(pages, that_are_asked_for_while_they_are_checked_are_as_the_question_find
   }
 }
 
+/// In that order: the check finds nothing, the file is written, the question finds it. Which answer is the first to come back is the scheduler's affair.
+TEST_P(pages, that_are_asked_for_stay_though_an_earlier_check_has_found_none) {
+  write("a.txt", "a");
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {}};
+  ask(rt, all, "/a.txt", 1, start_);
+  EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 900ms));
+  std::filesystem::remove(folder_ / "a.txt");
+  std::binary_semaphore begin{0};
+  tartan::blocking(rt, {}, [&] { begin.acquire(); }, [](tartan::result<>) {});  // the only thread: the others wait in line
+  finding asked;
+  rt.spawn([&]() -> tartan::task<> {
+    EXPECT_TRUE(co_await tartan::sleep(1s));
+    co_await all.check_ahead("/a.txt", start_ + 1025ms);
+  });
+  rt.spawn([&]() -> tartan::task<> {
+    EXPECT_TRUE(co_await tartan::sleep(2s));
+    co_await tartan::blocking([&] { write("a.txt", "another"); });
+  });
+  rt.spawn([&]() -> tartan::task<> {
+    EXPECT_TRUE(co_await tartan::sleep(3s));
+    asked = co_await all.ask("/a.txt", start_ + 1s);
+  });
+  rt.spawn([&]() -> tartan::task<> {
+    EXPECT_TRUE(co_await tartan::sleep(4s));
+    begin.release();
+  });
+  rt.run_until_idle();
+  ASSERT_EQ(asked.code, status::ok);
+  EXPECT_EQ(asked.content->body, "another");
+  EXPECT_EQ(all.loads(), 2u) << "what the check has found counts";
+  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 1999ms)[0].content, asked.content);
+  EXPECT_EQ(all.loads(), 2u) << "it is still there";
+}
+
 TEST_P(pages, are_not_checked_ahead_if_there_is_no_time_for_it) {
   write("a.txt", "a");
   const document_root root{folder()};
@@ -418,6 +506,66 @@ TEST_P(pages, that_are_due_gather_in_a_bounded_number) {
   });
   rt.run_until_idle();
   EXPECT_EQ(all.loads(), more + 1024u);
+}
+
+TEST_P(pages, that_are_due_are_on_the_list_once) {
+  write("a.txt", "a");
+  write("b.txt", "b");
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {.longest_sweep = 1h}};
+  rt.spawn([&]() -> tartan::task<> {
+    co_await all.ask("/a.txt", start_);
+    co_await all.ask("/b.txt", start_);
+    for (int n = 0; n < 1024; ++n) co_await all.check_ahead("/a.txt", start_ + 500ms);
+    co_await all.check_ahead("/b.txt", start_ + 500ms);
+    co_await all.check_ahead("/b.txt", start_ + 625ms);
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(all.loads(), 4u) << "one page has the whole list";
+}
+
+TEST_P(pages, that_a_full_list_refuses_are_asked_for_when_they_are_old) {
+  for (int n = 0; n < 1025; ++n) write(path_of(n).c_str() + 1, "x");
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {.longest_sweep = 1h}};
+  rt.spawn([&]() -> tartan::task<> {
+    for (int n = 0; n < 1025; ++n) co_await all.ask(path_of(n), start_);
+    for (int n = 0; n < 1025; ++n) co_await all.check_ahead(path_of(n), start_ + 500ms);
+    co_await all.check_ahead(path_of(0), start_ + 625ms);
+    const std::size_t loads = all.loads();
+    const finding refused = co_await all.ask(path_of(1024), start_ + 999ms);
+    EXPECT_EQ(refused.checked, start_);
+    const std::optional<finding> taken = co_await all.check_ahead(path_of(1023), start_ + 999ms);
+    EXPECT_TRUE(taken && taken->checked == start_ + 625ms);
+    const finding old = co_await all.ask(path_of(1024), start_ + 1s);
+    EXPECT_EQ(old.checked, start_ + 1s);
+    EXPECT_EQ(all.loads(), loads + 1);
+    co_await all.check_ahead(path_of(1024), start_ + 1500ms);
+    co_await all.check_ahead(path_of(1024), start_ + 1625ms);
+    EXPECT_EQ(all.loads(), loads + 2) << "now there is room for it";
+  });
+  rt.run_until_idle();
+}
+
+TEST_P(pages, that_are_checked_ahead_without_memory_for_what_has_changed_are_checked_again) {
+  write("a.txt", "a");
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {}};
+  ask(rt, all, "/a.txt", 1, start_);
+  write("a.txt", "another");
+  EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 500ms));
+  {
+    const test::failing_memory fails{{.least = sizeof(page), .most = sizeof(page) + 32}};
+    EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 625ms));
+    EXPECT_EQ(fails.count(), 1u);
+  }
+  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 999ms)[0].content->body, "a");
+  EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 1s));
+  EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 1125ms));
+  EXPECT_EQ(check_ahead(rt, all, "/a.txt", start_ + 1126ms)->content->body, "another");
 }
 
 TEST_P(pages, that_cannot_be_checked_are_given_out_as_they_were) {

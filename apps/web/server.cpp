@@ -146,7 +146,7 @@ tartan::task<> server::accept_from(door& at) {
     tartan::result<tartan::semaphore::permit> room = room_.try_acquire();
     try {
       if (!room) room = co_await take_room();
-    } catch (const std::bad_alloc&) {
+    } catch (const std::bad_alloc&) {  // who has come is given up
       complain(std::current_exception());
       continue;
     }

@@ -40,6 +40,28 @@ class byte_stream : public io_object {
     detail::start_io<detail::read_some_op>(std::forward<F>(f), site, key(), kind_, into);
   }
 
+  /// Waits until a read is worth a try: there are bytes, or the end, or an error. It may be wrong, and say so though there is nothing. Together with
+  /// try_read_some it lets who waits for long do so without a buffer:
+  ///
+  ///     while (co_await peer.readable()) {
+  ///       const auto got = peer.try_read_some(a_buffer_of_this_worker);
+  ///       if (!got && got.error() == std::errc::operation_would_block) continue;
+  ///
+  /// Errors: none of the peer's: those are for the read.
+  [[nodiscard]] auto readable() noexcept { return detail::io_awaitable<detail::readable_op>{std::in_place, key()}; }
+  template <detail::completion_of<detail::readable_op> F>
+  void readable(F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::readable_op>(std::forward<F>(f), site, key());
+  }
+
+  /// Reads what there is, at least a byte, if that needs no waiting.
+  ///
+  /// Color: the stream's, within an event; ends the program elsewhere.
+  /// Errors: std::errc::operation_would_block if it does, or if another read waits: then nothing was read.
+  /// Cost: one system call; none if the last read has taken all there was and nothing has come since.
+  [[nodiscard]] result<std::size_t> try_read_some(std::span<std::byte> into,
+                                                  std::source_location site = std::source_location::current()) noexcept;
+
   /// Reads until the buffer is full. What was read before an error is in the buffer, but not counted.
   [[nodiscard]] auto read_exactly(std::span<std::byte> into) noexcept {
     return detail::io_awaitable<detail::read_exactly_op>{std::in_place, key(), kind_, into};
@@ -112,6 +134,16 @@ class byte_stream : public io_object {
     detail::start_io<detail::write_op>(std::forward<F>(f), site, key(), kind_, parts);
   }
 
+  /// Writes as much as goes without waiting, by one system call, and gives how much that was; the rest is for write.
+  ///
+  /// Color: the stream's, within an event; ends the program elsewhere.
+  /// Errors: std::errc::operation_would_block if nothing goes, or if another write waits: then nothing was written.
+  /// Limits: 64 parts; what is behind them is not written.
+  /// Cost: one system call; none if the last write has found no room and there was none since.
+  [[nodiscard]] result<std::size_t> try_write(std::span<const std::byte> all, std::source_location site = std::source_location::current()) noexcept;
+  [[nodiscard]] result<std::size_t> try_write(std::span<const std::span<const std::byte>> parts,
+                                              std::source_location site = std::source_location::current()) noexcept;
+
  protected:
   byte_stream() noexcept = default;
   byte_stream(detail::slot_key key, detail::channel_kind kind) noexcept : io_object{key}, kind_{kind} {}
@@ -120,6 +152,10 @@ class byte_stream : public io_object {
 
  private:
   friend class stream_writer;
+
+  /// Null if it is closed; ends the program outside of its color's events.
+  [[nodiscard]] detail::io_slot* slot_to_try(std::source_location site) const noexcept;
+
   detail::channel_kind kind_ = detail::channel_kind::socket;
 };
 

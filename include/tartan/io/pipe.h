@@ -52,6 +52,8 @@ class read_end : public end {
   using byte_stream::read_exactly;
   using byte_stream::read_some;
   using byte_stream::read_until;
+  using byte_stream::readable;
+  using byte_stream::try_read_some;
 
  private:
   friend class tartan::process;
@@ -73,6 +75,7 @@ class write_end : public end {
                                                  std::source_location site = std::source_location::current());
   [[nodiscard]] static result<write_end> from_fd(runtime& rt, int descriptor, tartan::color c);
 
+  using byte_stream::try_write;
   using byte_stream::write;
 
  private:

@@ -43,6 +43,17 @@ class read_some_op : public read_op {
   step attempt(io_slot& on) noexcept final;
 };
 
+/// Waits until a read is worth a try. Of thousands that wait each is out of the cache when its time comes: so it is in one line, not in two.
+class alignas(64) readable_op : public io_wait {
+ public:
+  using value_type = void;
+  explicit readable_op(slot_key on) noexcept : io_wait{on, flow::in} {}
+  [[nodiscard]] result<value_type> take() const noexcept { return failed() ? result<value_type>{error()} : result<value_type>{}; }
+
+ private:
+  step attempt(io_slot& /*on*/) noexcept final { return step::done; }
+};
+
 /// Reads until the span is full.
 class read_exactly_op : public read_op {
  public:

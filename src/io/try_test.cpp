@@ -1,0 +1,166 @@
+// What needs no waiting: a wait without a buffer, and calls that would rather do nothing than wait.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <system_error>
+#include <tartan/core/yield.h>
+#include <tartan/io/pipe.h>
+#include <tartan/io/tcp.h>
+#include <utility>
+#include <vector>
+
+#include "io/connection.h"
+
+namespace tartan {
+namespace {
+
+using test::connection;
+using test::here_color;
+using test::stream_pair;
+
+constexpr auto would_block = std::errc::operation_would_block;
+
+class calls_that_do_not_wait : public test::with_objects_on_either {
+ protected:
+  calls_that_do_not_wait() { world_with.partial_percent = 0; }
+
+  std::array<std::byte, 8> room_{};
+};
+INSTANTIATE_TEST_SUITE_P(on, calls_that_do_not_wait, testing::ValuesIn(test::both_machines()), test::place_name);
+
+/// Where somebody has looked, and found nothing: else the first wait would be for nothing.
+task<std::unique_ptr<connection>> emptied(runtime& rt) {
+  auto made = co_await connection::make(rt);
+  EXPECT_EQ(made->near.try_read_some(made->room).error(), would_block);
+  co_return made;
+}
+
+TEST_P(calls_that_do_not_wait, end_a_wait_for_input_in_every_way) {
+  ends_in_every_way(test::operation_under_test{[this] { return emptied(rt()); }, [](connection& c) { return c.near.readable(); },
+                                               [](connection& c, auto f) { c.near.readable(std::move(f)); },
+                                               [](connection& c) { c.feed("x"); }},
+                    test::fed::comes_later);
+}
+
+TEST_P(calls_that_do_not_wait, read_what_there_is) {
+  in_color([&]() -> task<> {
+    const auto ends = stream_pair::make();
+    EXPECT_EQ(ends->near.try_read_some(room_).error(), would_block);
+    ends->feed("abc");
+    EXPECT_TRUE(co_await ends->near.readable());
+    EXPECT_EQ(*ends->near.try_read_some(room_), 3u);
+    EXPECT_EQ(room_[2], std::byte{'c'});
+    EXPECT_EQ(ends->near.try_read_some(room_).error(), would_block);
+    EXPECT_EQ(*ends->near.try_read_some({}), 0u);
+    ends->feed("0123456789");
+    EXPECT_TRUE(co_await ends->near.readable());
+    EXPECT_EQ(*ends->near.try_read_some(room_), room_.size());
+    EXPECT_TRUE(co_await ends->near.readable()) << "no news is needed for the rest";
+    EXPECT_EQ(*ends->near.try_read_some(room_), 2u);
+    EXPECT_TRUE(ends->far.shutdown_send());
+    EXPECT_TRUE(co_await ends->near.readable());
+    EXPECT_EQ(ends->near.try_read_some(room_).error(), errc::end_of_stream);
+    ends->near.close();
+    EXPECT_EQ(ends->near.try_read_some(room_).error(), errc::closed);
+    EXPECT_EQ(ends->near.try_write(room_).error(), errc::closed);
+  });
+}
+
+TEST_P(calls_that_do_not_wait, do_not_overtake_who_waits) {
+  in_color([&]() -> task<> {
+    const auto ends = stream_pair::make();
+    std::array<std::byte, 8> other{};
+    auto reading = spawn_in(here_color, [&]() -> task<> { EXPECT_EQ(*co_await ends->near.read_some(other), 1u); });
+    co_await yield();
+    ends->feed("x");
+    EXPECT_EQ(ends->near.try_read_some(room_).error(), would_block);
+    co_await reading.join();
+    EXPECT_EQ(other[0], std::byte{'x'});
+
+    const std::string much(test::much, 'm');
+    auto writing = spawn_in(here_color, [&]() -> task<> { EXPECT_EQ(*co_await ends->near.write(much), much.size()); });
+    co_await yield();
+    EXPECT_EQ(ends->near.try_write(room_).error(), would_block);
+    ends->drain();
+    co_await writing.join();
+    co_await until([&] { return ends->near.try_write(room_).has_value(); });  // the peer reads when it may
+  });
+}
+
+TEST_P(calls_that_do_not_wait, write_until_there_is_no_room) {
+  in_color([&]() -> task<> {
+    const auto c = co_await connection::make(rt());
+    const std::string text = test::much_text();
+    std::size_t sent = 0;
+    for (;;) {
+      const auto wrote = c->near.try_write(std::as_bytes(std::span{text}).subspan(sent % text.size()));
+      if (!wrote) {
+        EXPECT_EQ(wrote.error(), would_block);
+        break;
+      }
+      sent += *wrote;
+      EXPECT_LT(sent, 64 * text.size());
+    }
+    EXPECT_GT(sent, 0u);
+    c->drain();
+    EXPECT_EQ(*co_await c->near.write(std::string_view{"the end"}), 7u);
+    co_await until([&] { return c->near.try_write(room_).has_value(); });
+  });
+}
+
+TEST_P(calls_that_do_not_wait, write_parts_one_after_the_other) {
+  in_color([&]() -> task<> {
+    const auto ends = stream_pair::make();
+    const std::string digits = "0123456789";
+    std::vector<std::span<const std::byte>> parts(70);
+    EXPECT_EQ(*ends->near.try_write(parts), 0u);
+    for (std::size_t n = 0; n < parts.size(); ++n) parts[n] = std::as_bytes(std::span{digits}).subspan(n % 10, 1);
+    EXPECT_EQ(*ends->near.try_write(parts), 64u) << "as one call takes";
+    EXPECT_EQ(*ends->near.try_write(std::span{parts}.subspan(64)), 6u) << "that was not for lack of room";
+    std::string came;
+    co_await until([&] {
+      came += ends->arrived();
+      return came.size() == parts.size();
+    });
+    for (std::size_t n = 0; n < came.size(); ++n) EXPECT_EQ(came[n], digits[n % 10]);
+  });
+}
+
+class calls_on_pipes : public test::with_objects {};
+INSTANTIATE_TEST_SUITE_P(on, calls_on_pipes, testing::Values(1u), test::worker_name);
+
+TEST_P(calls_on_pipes, know_what_a_short_read_says) {
+  in_color([&]() -> task<> {
+    auto both = pipe::open(rt(), here_color, here_color);
+    std::array<std::byte, 8> room{};
+    EXPECT_TRUE(both);
+    EXPECT_EQ(both->read.try_read_some(room).error(), would_block);
+    EXPECT_EQ(*both->write.try_write(std::span{room}.first(3)), 3u);
+    EXPECT_TRUE(co_await both->read.readable());
+    EXPECT_EQ(*both->read.try_read_some(room), 3u);
+    EXPECT_EQ(both->read.try_read_some(room).error(), would_block);
+  });
+}
+
+TEST_P(calls_on_pipes, end_the_program_outside_of_their_color) {
+  EXPECT_DEATH(
+      {
+        auto both = pipe::open(rt(), here_color, here_color);
+        rt().post(color{8}, [&] { static_cast<void>(both->read.try_read_some({})); });
+        rt().run_until_idle();
+      },
+      "try_test.cpp");
+  EXPECT_DEATH(
+      {
+        auto both = pipe::open(rt(), here_color, here_color);
+        static_cast<void>(both->write.try_write(std::span<const std::byte>{}));
+      },
+      "try_test.cpp");
+}
+
+}  // namespace
+}  // namespace tartan

@@ -1,5 +1,5 @@
-// The life of a request: bytes are read into in_, the parser finds its head, the path is looked up in the worker's cache, the response is
-// appended to out_. When no complete request is left, out_ is written and the next read begins: in the usual case two system calls
+// The life of a request: bytes are read into in, the parser finds its head, the path is looked up in the worker's cache, the response is
+// appended to out. When no complete request is left, out is written and the next read begins: in the usual case two system calls
 // and not one allocation. What is not in the cache comes from the library, and is then answered in the same way.
 //
 // Timeouts: each wait has a deadline, and one timer looks from time to time whether it has passed. A request moves the deadline,
@@ -42,66 +42,39 @@ constexpr auto hurry = 1s;                        // instead, once the server is
 }  // namespace
 
 connection::connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates)
-    : site_{std::move(of)}, color_{peer.color()}, peer_{std::move(peer)},
-      tls_{certificates != nullptr ? std::make_unique<tls_stream>(std::move(certificates), peer_) : nullptr},
-      parser_{site_->settings.requests}, body_{site_->settings.requests.body}, timer_{site_->runtime, color_} {}
+    : site_{std::move(of)}, peer_{std::move(peer)}, tls_{certificates != nullptr ? std::make_unique<tls_stream>(std::move(certificates), peer_) : nullptr},
+      color_{peer_.color()}, timer_{site_->runtime, color_} {}
 
 tartan::task<> connection::run() {
   begun_ = now_ = site_->runtime.now();
   bool may_begin = true;
   if (tls_ != nullptr) may_begin = co_await begin_tls();
   if (!may_begin) co_return co_await linger(hurry);  // who speaks no TLS understands no answer
-  for (;;) {
-    const stop next = answer();
-    if (next == stop::library) co_await fetch();
-    if (!log_.empty()) site_->log->add(std::exchange(log_, {}));
-    if (next == stop::library && !has_more_to_send()) continue;
-    sent_ += out_.size() + bytes_behind();
-    if (sent_ > sent_unasked) lingers_ = true;
-    if (tls_ != nullptr) {
-      const bool sent = co_await send_text(out_);
-      if (!sent) co_return leave_buffer();
-    } else if (!out_.empty()) {  // send_text, without a frame of its own, and with the page behind it
-      const std::string_view page = take_first_piece();
-      const std::array<std::span<const std::byte>, 2> both{std::as_bytes(std::span{out_}), std::as_bytes(std::span{page})};
-      enter(phase::sending);
-      if (!co_await peer_.write(std::span{both}.first(page.empty() ? 1 : 2))) co_return leave_buffer();  // of one part, send() is enough
-      now_ = site_->runtime.now();  // much later, if the peer is slow
-      if (kept_ != nullptr && bytes_behind() == 0) kept_ = nullptr;
-    }
-    out_.clear();
-    if (has_more_to_send()) {
-      leave_buffer();  // that may take long
-      if (!co_await send_more()) co_return;
-    }
-    if (next == stop::end && may_close_at_once()) co_return leave_buffer();
-    if (next_site_ != nullptr && held_.empty()) site_ = std::move(next_site_);
-    if (ending_ || (draining_ && next == stop::input && !parser_.has_begun() && held_.empty())) break;
-    if (next != stop::input) continue;
+  for (came_ = draining_ ? arrival::end : arrival::nothing; came_ != arrival::end;) {
     wait_for_input();
-    const std::span<std::byte> room = in_.room();
-    tartan::result<std::size_t> got{std::size_t{0}};
-    if (tls_ != nullptr) {
-      got = co_await tls_->read_some(room);
+    if (tls_ == nullptr) {
+      co_await converse();
     } else {
-      got = co_await peer_.read_some(room);
+      const std::span<std::byte> room = exchange_->in.room();
+      const tartan::result<std::size_t> got = co_await tls_->read_some(room);
+      take_opened(got, room.size());
     }
-    now_ = site_->runtime.now();
-    if (got) {
-      in_.add(*got);
-      waited_ = false;
-      unread_ = *got == room.size();  // there may be more
-    } else if (tls_ != nullptr && got.error() == tartan::errc::end_of_stream) {
-      break;  // it has finished, and is told the same
-    } else if (got.error() != tartan::errc::canceled) {
-      co_return;  // the peer has finished, or is gone
-    } else if (timed_out_ && phase_ != phase::idle) {
-      refuse(status::request_timeout);
-    } else {
-      break;  // its time is up, or the server's
+    if (came_ == arrival::gone) co_return;
+    for (; came_ == arrival::bytes; next_ = answer()) {
+      if (next_ == stop::library) co_await fetch();
+      if (!exchange_->log.empty()) tell_log();
+      if (next_ == stop::library && !has_more_to_send()) continue;
+      const bool is_sent = !std::exchange(is_left_, false) && send_now();
+      if (!is_sent) {
+        const bool went = co_await send_rest();
+        if (!went) co_return;
+      }
+      if (next_ == stop::end && may_close_at_once()) co_return leave_exchange();
+      if (is_over()) came_ = arrival::end;
+      if (came_ == arrival::end || next_ == stop::input) break;
     }
   }
-  leave_buffer();
+  leave_exchange();
   if (tls_ != nullptr) {
     enter(phase::parting);
     static_cast<void>(co_await tls_->finish());
@@ -109,12 +82,43 @@ tartan::task<> connection::run() {
   co_await linger(most_lingering);  // until the peer has finished, too
 }
 
+/// Answers request after request, as long as that needs no waiting but for the next one: so is it nearly always. A coroutine of its own, for its frame is
+/// three cache lines.
+tartan::task<> connection::converse() {
+  do {
+    const tartan::result<> ready = co_await peer_.readable();
+    take_turn(ready);
+  } while (came_ == arrival::nothing);
+}
+
+/// From one wait to the next. If it is not to come to that, came_ is something, and run goes on.
+void connection::take_turn(const tartan::result<>& ready) {
+  if (!ready) [[unlikely]] return end_of_wait(ready.error());
+  take_input();
+  if (came_ != arrival::bytes) return;
+  next_ = answer();
+  if (next_ != stop::input) return;
+  if (!exchange_->log.empty()) tell_log();
+  is_left_ = !send_now();
+  if (is_left_ || is_over()) return;
+  wait_for_input();
+  came_ = arrival::nothing;
+}
+
+/// After an answer: whether there will be none after it.
+bool connection::is_over() noexcept {
+  if (is_renewed_ && exchange_->held.empty()) take_site();
+  return ending_ || (draining_ && next_ == stop::input && !exchange_->parser.has_begun() && exchange_->held.empty());
+}
+
+void connection::tell_log() { site_->log->add(std::exchange(exchange_->log, {})); }
+
 /// Whoever has said that this was its last request may send nothing after it (RFC 9112, 9.6): nothing that closing would answer with a
 /// reset. But some send a line end all the same, or a body whose length they do not tell, so this is for GET and HEAD; and for responses that
 /// are there at once, and fit what a connection sends unasked: else there would be time for bytes to come, or the kernel would keep for long
 /// what a slow client does not read. A server that ends has nobody who sends the rest, if it is the only process of its network.
 bool connection::may_close_at_once() const noexcept {
-  return asked_for_end_ && !lingers_ && !unread_ && !waited_ && !draining_ && tls_ == nullptr && body_.is_complete() && in_.empty();
+  return asked_for_end_ && !lingers_ && !unread_ && !waited_ && !draining_ && tls_ == nullptr && exchange_->body.is_complete() && exchange_->in.empty();
 }
 
 /// The handshake has the time of a head.
@@ -137,7 +141,8 @@ void connection::drain() noexcept {
 /// A connection that has no place waits as long as this one; so this one goes if its client has taken long already.
 connection::leave_offer connection::offer() const noexcept {
   const auto waited = site_->runtime.now() - waits_since_;
-  const bool is_handshake = phase_ == phase::head && !parser_.has_begun();  // of TLS: who says nothing there is idle, too
+  // Of TLS: who says nothing there is idle, too.
+  const bool is_handshake = phase_ == phase::head && (exchange_ == nullptr || !exchange_->parser.has_begun());
   const bool is_idle = phase_ == phase::idle || phase_ == phase::parting || phase_ == phase::lingering || is_handshake;
   const bool at_once = phase_ != phase::file && waited >= (is_idle ? idle_in_a_crowd : slow_in_a_crowd);
   return {at_once, phase_ != phase::file && phase_ != phase::sending, leaves_, waits_since_, begun_};
@@ -154,7 +159,14 @@ void connection::leave() noexcept {
 
 void connection::renew(std::shared_ptr<site> with) noexcept {
   next_site_ = std::move(with);
-  if (phase_ != phase::file && phase_ != phase::sending && held_.empty()) site_ = std::move(next_site_);
+  is_renewed_ = true;
+  if (phase_ != phase::file && phase_ != phase::sending && (exchange_ == nullptr || exchange_->held.empty())) take_site();
+}
+
+void connection::take_site() noexcept {
+  site_ = std::move(next_site_);
+  is_renewed_ = false;
+  if (exchange_ != nullptr) exchange_->is_stale = true;
 }
 
 /// Asks the library for the page, and for what is to be sent instead: a sibling, or the host's page for an error; answers.
@@ -162,9 +174,9 @@ tartan::task<> connection::fetch() {
   if (!std::exchange(waited_, true)) co_await tartan::hint({.priority = 1});  // once for what a read has brought: many requests wait between
   for (bool is_answered = false; !is_answered;) {
     enter(phase::file);
-    if (out_.empty()) leave_buffer();
-    const finding found = co_await host_->pages.ask(wanted_key(), now_);
-    if (out_.empty()) take_buffer();
+    if (exchange_->out.empty()) leave_buffer();
+    const finding found = co_await exchange_->host->pages.ask(wanted_key(), now_);
+    if (exchange_->out.empty()) take_buffer();
     now_ = site_->runtime.now();
     is_answered = answer_finding(found);
   }
@@ -175,28 +187,35 @@ tartan::task<> connection::fetch() {
 std::uint64_t connection::bytes_behind() const noexcept {
   std::uint64_t bytes = 0;
   if (!has_more_to_send()) return bytes;
-  for (const std::string& each : frame_) bytes += each.size();
-  for (const byte_range& each : parts_) bytes += each.size;
+  for (const std::string& each : exchange_->frame) bytes += each.size();
+  for (const byte_range& each : exchange_->parts) bytes += each.size;
   return bytes;
 }
 
-/// Of a page in memory of which one part comes behind out_: what leaves with that. The rest stays for send_more.
+/// Of a page in memory of which one part comes behind out: what leaves with that. The rest stays for send_more.
 std::string_view connection::take_first_piece() noexcept {
-  if (kept_ == nullptr || parts_.size() != 1) return {};
-  byte_range& part = parts_.front();
-  const std::string_view first = std::string_view{kept_->body}.substr(part.first, std::min<std::uint64_t>(piece, part.size));
+  if (exchange_->kept == nullptr || exchange_->parts.size() != 1) return {};
+  byte_range& part = exchange_->parts.front();
+  const std::string_view first = std::string_view{exchange_->kept->body}.substr(part.first, std::min<std::uint64_t>(piece, part.size));
   part = {part.first + first.size(), part.size - first.size()};
   return first;
 }
 
+/// So much of it was not sent.
+void connection::untake(std::size_t bytes) noexcept {
+  if (bytes == 0) return;
+  byte_range& part = exchange_->parts.front();
+  part = {part.first - bytes, part.size + bytes};
+}
+
 /// Sends parts of a page or a file, with what stands around them.
 tartan::task<bool> connection::send_more() {
-  const std::shared_ptr<const file> sent = std::move(large_);
-  const shared_page page = std::move(kept_);
-  for (std::size_t n = 0; n < parts_.size(); ++n) {
-    const bool is_framed = co_await send_text(frame_[n]);
+  const std::shared_ptr<const file> sent = std::move(exchange_->large);
+  const shared_page page = std::move(exchange_->kept);
+  for (std::size_t n = 0; n < exchange_->parts.size(); ++n) {
+    const bool is_framed = co_await send_text(exchange_->frame[n]);
     if (!is_framed) co_return false;
-    for (byte_range rest = parts_[n]; rest.size != 0;) {
+    for (byte_range rest = exchange_->parts[n]; rest.size != 0;) {
       const byte_range next{rest.first, std::min<std::uint64_t>(piece, rest.size)};
       enter(phase::sending);
       bool went = false;
@@ -212,7 +231,7 @@ tartan::task<bool> connection::send_more() {
       rest = {rest.first + next.size, rest.size - next.size};
     }
   }
-  co_return co_await send_text(frame_.back());
+  co_return co_await send_text(exchange_->frame.back());
 }
 
 /// Without copying it through this program. A file that has become shorter ends the connection: the length was told.
@@ -249,7 +268,7 @@ tartan::task<bool> connection::send_text(std::string_view text) {
       went = sent.has_value();
     }
     if (!went) co_return false;
-    now_ = site_->runtime.now();
+    now_ = site_->runtime.now();  // much later, if the peer is slow
   }
   co_return true;
 }
@@ -258,45 +277,158 @@ tartan::task<bool> connection::send_text(std::string_view text) {
 /// response (RFC 9112, 9.6). That nothing is unread now says nothing: the next bytes may be on their way.
 tartan::task<> connection::linger(std::chrono::seconds most) {
   if (!peer_.shutdown_send()) co_return;
-  in_ = {};
+  leave_exchange();
   const time begun = now_;
   const auto end = [&] { return begun + (leaves_ ? std::min<std::chrono::milliseconds>(quick, most) : most); };
   for (; now_ < end(); now_ = site_->runtime.now()) {
     enter(phase::lingering);
     deadline_ = std::min(deadline_, end());
     watch();
-    const tartan::result<std::size_t> got = co_await peer_.read_some(in_.room());
-    if (!got) co_return;
-    in_.add(*got);  // dropped at once, so that there is always room
-    in_.drop(*got);
+    const tartan::result<> ready = co_await peer_.readable();
+    if (!ready) co_return;
+    take_exchange();
+    const tartan::result<std::size_t> got = peer_.try_read_some(exchange_->in.room());
+    leave_exchange();  // and what has come
+    if (!got && got.error() != std::errc::operation_would_block) co_return;
   }
+}
+
+/// That which the worker has used last, if there is one.
+void connection::take_exchange() {
+  worker_store& here = site_->stores.local();
+  if (exchange_ == nullptr && here.spare.empty()) [[unlikely]] {
+    exchange_ = std::make_unique<exchange>(site_->settings.requests);
+  } else if (exchange_ == nullptr) {
+    exchange_ = std::move(here.spare.back());
+    here.spare.pop_back();
+  }
+  exchange_->store = &here;
+}
+
+/// For the next connection that answers here; what has come and is not wanted any more is dropped.
+void connection::leave_exchange() noexcept {
+  std::unique_ptr<exchange> left = std::move(exchange_);
+  if (left == nullptr || left->is_stale) return;
+  if (!left->is_over()) left->clear(site_->settings.requests);
+  std::vector<std::unique_ptr<exchange>>& spare = site_->stores.local().spare;
+  if (spare.size() == worker_store::most_spare) return;
+  if (left->out.capacity() > most_kept) left->out = {};
+  spare.push_back(std::move(left));
 }
 
 /// The worker's, if that is larger.
 void connection::take_buffer() {
   std::string& kept = site_->stores.local().output;
-  if (kept.capacity() > out_.capacity()) out_.swap(kept);
+  if (kept.capacity() > exchange_->out.capacity()) exchange_->out.swap(kept);
 }
 
-/// Whoever waits for the peer may wait for long, and keeps no buffer for what it sends. Most do not wait for long, so the worker keeps one for all:
-/// with thousands of connections it is the only one that is in the cache. One that a large page has made larger than that is freed.
+/// Whoever waits for the peer or for the disk may wait for long, and keeps no buffer for what it sends. One that a large page has made larger than
+/// `most_kept` is freed.
 void connection::leave_buffer() {
-  if (out_.capacity() <= std::string{}.capacity()) return;
+  if (exchange_->out.capacity() <= std::string{}.capacity()) return;
   std::string left;
-  left.swap(out_);
+  left.swap(exchange_->out);
   left.clear();
   std::string& kept = site_->stores.local().output;
   if (left.capacity() > kept.capacity() && left.capacity() <= most_kept) kept.swap(left);
 }
 
+/// Writes what has been said, and the page behind it, as far as that needs no waiting: in the usual case all of it. Gives whether it was.
+bool connection::send_now() {
+  std::string& out = exchange_->out;
+  sent_ += out.size() + bytes_behind();
+  if (sent_ > sent_unasked) lingers_ = true;
+  if (tls_ != nullptr) return out.empty() && !has_more_to_send();
+  if (out.empty()) return !has_more_to_send();
+  phase_ = phase::sending;
+  const std::string_view page = take_first_piece();
+  const std::array<std::span<const std::byte>, 2> both{std::as_bytes(std::span{out}), std::as_bytes(std::span{page})};
+  const tartan::result<std::size_t> sent = page.empty() ? peer_.try_write(both[0]) : peer_.try_write(both);  // of one part, send() is enough
+  const std::size_t taken = sent ? *sent : 0;
+  if (taken < out.size() + page.size()) {
+    const std::size_t of_out = std::min(taken, out.size());
+    untake(page.size() - (taken - of_out));
+    out.erase(0, of_out);
+    return false;
+  }
+  out.clear();
+  if (exchange_->kept != nullptr && bytes_behind() == 0) exchange_->kept = nullptr;
+  return !has_more_to_send();
+}
+
+/// What send_now has left.
+tartan::task<bool> connection::send_rest() {
+  if (!exchange_->out.empty()) {
+    const bool went = co_await send_text(exchange_->out);
+    if (!went) co_return false;
+    exchange_->out.clear();
+  }
+  if (!has_more_to_send()) co_return true;
+  leave_buffer();  // that may take long
+  co_return co_await send_more();
+}
+
+/// A connection at rest has no exchange; but TLS needs room for what it opens before it comes.
 void connection::wait_for_input() {
-  leave_buffer();
-  const phase next = !body_.is_complete() ? phase::body : parser_.has_begun() ? phase::head : phase::idle;
+  phase next = phase::idle;
+  if (tls_ != nullptr) {
+    take_exchange();
+    leave_buffer();
+  }
+  if (exchange_ != nullptr) {
+    next = !exchange_->body.is_complete() ? phase::body : exchange_->parser.has_begun() ? phase::head : phase::idle;
+    if (tls_ == nullptr && exchange_->is_over()) [[likely]] {
+      leave_exchange();
+    } else {
+      leave_buffer();
+    }
+  }
   if (next != phase_ || next == phase::idle) {
     enter(next);
   } else {
     watch();  // a head has one deadline, and so has a body, in however many pieces they come
   }
+}
+
+/// There may be something to read.
+void connection::take_input() {
+  take_exchange();
+  const std::span<std::byte> room = exchange_->in.room();
+  const tartan::result<std::size_t> got = peer_.try_read_some(room);
+  if (got) [[likely]] return add_input(*got, room.size());
+  const bool goes_on = got.error() == std::errc::operation_would_block;
+  came_ = goes_on ? arrival::nothing : arrival::gone;
+  if (!goes_on || exchange_->is_over()) leave_exchange();
+}
+
+/// The same over TLS.
+void connection::take_opened(const tartan::result<std::size_t>& got, std::size_t room) {
+  if (got) {
+    add_input(*got, room);
+    next_ = answer();
+  } else if (got.error() == tartan::errc::end_of_stream) {
+    came_ = arrival::end;
+  } else {
+    end_of_wait(got.error());
+  }
+}
+
+void connection::add_input(std::size_t bytes, std::size_t room) {
+  now_ = site_->runtime.now();
+  exchange_->in.add(bytes);
+  waited_ = false;
+  unread_ = bytes == room;  // there may be more
+  came_ = arrival::bytes;
+}
+
+void connection::end_of_wait(std::error_code why) {
+  now_ = site_->runtime.now();
+  came_ = why == tartan::errc::canceled ? arrival::end : arrival::gone;
+  if (came_ == arrival::gone || !timed_out_ || phase_ == phase::idle) return;  // its time is up, or the server's
+  take_exchange();
+  refuse(status::request_timeout);
+  came_ = arrival::bytes;
+  next_ = stop::end;
 }
 
 void connection::enter(phase next) {

@@ -12,17 +12,13 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "byte_range.h"
+#include "exchange.h"
 #include "library.h"
 #include "page_cache.h"
-#include "read_buffer.h"
-#include "request_body.h"
-#include "request_parser.h"
 #include "response.h"
 #include "site.h"
-#include "target.h"
 #include "tls.h"
 
 namespace web {
@@ -31,7 +27,9 @@ namespace web {
 ///
 /// Color: the stream's: everything here runs in it, one event at a time. So nothing is guarded, and a connection that is slow, or a
 /// peer that misbehaves, holds up no other.
-class connection {
+///
+/// While it waits for a request it has no buffer, and no more than these lines: see exchange.
+class alignas(64) connection {
  public:
   /// `certificates`: speaks TLS; null: does not.
   connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates);
@@ -68,8 +66,15 @@ class connection {
 
   /// What it waits for.
   enum class phase : std::uint8_t { idle, head, body, file, sending, parting, lingering };
-  /// Why it has stopped answering: it needs the rest of a request, or out_ to be written, or the library; or there will be no more.
+  /// Why it has stopped answering: it needs the rest of a request, or what it has said to be written, or the library; or there will be no more.
   enum class stop : std::uint8_t { input, output, library, end };
+  /// What a wait for input has come to.
+  enum class arrival : std::uint8_t {
+    nothing,
+    bytes,
+    end,   ///< there will be no more, and the peer is told the same: it has finished, or its time is up, or the server's
+    gone,  ///< nobody is there to be told anything
+  };
 
   [[nodiscard]] stop answer();
   [[nodiscard]] bool answer_request();
@@ -83,10 +88,12 @@ class connection {
   void answer_error(const shared_page& what, const std::shared_ptr<const file>& large = nullptr);
   void send_behind(const shared_page& what, const std::shared_ptr<const file>& large, std::span<const byte_range> parts);
   void send_all_behind(const shared_page& what, const std::shared_ptr<const file>& large);
-  [[nodiscard]] bool has_more_to_send() const noexcept { return large_ != nullptr || kept_ != nullptr; }
+  [[nodiscard]] bool has_more_to_send() const noexcept { return exchange_->large != nullptr || exchange_->kept != nullptr; }
   [[nodiscard]] byte_ranges ranges_of(const page& what) const;
   [[nodiscard]] std::uint64_t bytes_behind() const noexcept;
   [[nodiscard]] std::string_view take_first_piece() noexcept;
+  void untake(std::size_t bytes) noexcept;
+  void take_site() noexcept;
   [[nodiscard]] std::string_view wanted_key() const;
   [[nodiscard]] const shared_page* current(std::string_view key);
   [[nodiscard]] std::string_view host_name() const;
@@ -102,6 +109,7 @@ class connection {
 
   [[nodiscard]] bool may_close_at_once() const noexcept;
 
+  tartan::task<> converse();
   tartan::task<> fetch();
   tartan::task<bool> begin_tls();
   tartan::task<bool> send_more();
@@ -110,59 +118,56 @@ class connection {
   tartan::task<bool> send_text(std::string_view text);
   tartan::task<> linger(std::chrono::seconds most);
 
+  void take_exchange();
+  void leave_exchange() noexcept;
   void take_buffer();
   void leave_buffer();
+  [[nodiscard]] bool send_now();
+  tartan::task<bool> send_rest();
   void wait_for_input();
+  void take_turn(const tartan::result<>& ready);
+  [[nodiscard]] bool is_over() noexcept;
+  void tell_log();
+  void take_input();
+  void take_opened(const tartan::result<std::size_t>& got, std::size_t room);
+  void add_input(std::size_t bytes, std::size_t room);
+  void end_of_wait(std::error_code why);
   void enter(phase next);
   void watch();
   void look_at_clock();
   void expire();
 
+  // What each request touches: two cache lines.
   std::shared_ptr<site> site_;
-  std::shared_ptr<site> next_site_;  ///< null: it is the same one
-  tartan::color color_;
   tartan::tcp::stream peer_;
+  std::unique_ptr<exchange> exchange_;     ///< null: it waits, and nothing of a request has come
   const std::unique_ptr<tls_stream> tls_;  ///< over peer_; null: what is sent is not sealed
-
-  read_buffer in_;
-  request_parser parser_;
-  request request_;               ///< the one that is being answered; its views point into in_
-  std::string decoded_;           ///< its path, if that has to be decoded
-  target_path target_;
-  host* host_ = nullptr;          ///< that is asked
-  std::string sibling_key_;       ///< of that which is wanted instead of the file
-  coding as_ = coding::identity;  ///< what is asked for: the file under target_, or that sibling
-  coding_set gone_;               ///< siblings that were to be sent, and cannot be
-  status error_ = status::ok;     ///< else: the host's page that stands for it is asked for
-  request_body body_;             ///< the last request's: what is still to come of it is dropped
-  std::string held_;              ///< the head of a request whose body has not ended: it is answered then; request_'s views are dead meanwhile
-  std::string out_;               ///< responses that are to be written
-  std::size_t response_at_ = 0;   ///< where in it the last one begins
-  std::string client_;            ///< its address, for the log
-  std::string log_;               ///< lines for responses in out_, if there is an access log
-  shared_page kept_;              ///< whose content comes behind out_, from memory;
-  std::shared_ptr<const file> large_;  ///< or this one's, from the disk
-  std::vector<byte_range> parts_;      ///< of it
-  std::vector<std::string> frame_;     ///< what is sent before each of them, and behind the last one
-
+  time now_{};                    ///< when the last wait ended
+  time waits_since_{};            ///< it is in its phase, or in a piece of what it sends
+  time deadline_ = time::max();
+  time timer_at_ = time::max();
+  std::size_t sent_ = 0;          ///< bytes of responses from memory
+  phase phase_ = phase::idle;
+  arrival came_ = arrival::nothing;
+  stop next_ = stop::input;       ///< what the last answer() has come to, if came_ is bytes
+  bool is_left_ = false;          ///< send_now was called for that, and there is something left
+  bool is_renewed_ = false;       ///< there is a next_site_
   bool asked_ = false;            ///< a request has come
   bool asked_for_end_ = false;    ///< of the connection, by the last one
   bool waited_ = false;           ///< for the library, since the last read
-  std::size_t sent_ = 0;          ///< bytes of responses from memory
   bool lingers_ = false;          ///< at its end: of what was sent there may be more on its way
   bool unread_ = false;           ///< the last read was full
   bool draining_ = false;         ///< no request after those that have begun
   bool leaves_ = false;           ///< no request after the next one
-  bool ending_ = false;           ///< nothing after out_
+  bool ending_ = false;           ///< nothing after what is to be sent
   bool timed_out_ = false;
 
+  // What few need.
+  tartan::color color_;
+  std::shared_ptr<site> next_site_;  ///< null: it is the same one
   tartan::timer timer_;           ///< set for the deadline or an earlier time: moving the deadline need not set it anew
-  time now_{};                    ///< when the last wait ended
   time begun_{};                  ///< when the connection was
-  time waits_since_{};            ///< it is in its phase, or in a piece of what it sends
-  time deadline_ = time::max();
-  time timer_at_ = time::max();
-  phase phase_ = phase::idle;
+  std::string client_;            ///< its address, for the log
 };
 
 }  // namespace web

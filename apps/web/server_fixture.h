@@ -132,4 +132,11 @@ inline tartan::task<std::string> head_from(tartan::tcp::stream& from) {
   co_return head;
 }
 
+/// As the program does at SIGHUP; ends when all connections have been told.
+inline tartan::task<> reload(server& s, const settings& with) {
+  std::function<settings()> read = [&with] { return with; };  // gcc 12 destroys a temporary in a co_await twice
+  auto running = tartan::spawn(s.reload(std::move(read)));
+  co_await running.join();
+}
+
 }  // namespace web::test

@@ -20,6 +20,7 @@ using test::head_from;
 using test::hear;
 using test::heard;
 using test::pass;
+using test::reload;
 using test::rest_of;
 using test::send;
 
@@ -244,13 +245,6 @@ TEST_P(a_server, gives_up_whom_it_has_no_memory_for_and_goes_on) {
     co_await send(*next, get("/page", "Connection: close\r\n"));
     EXPECT_TRUE((co_await rest_of(*next)).text.ends_with("a page"));
   });
-}
-
-/// As the program does at SIGHUP; ends when all connections have been told.
-tartan::task<> reload(server& s, const settings& with) {
-  std::function<settings()> read = [&with] { return with; };  // gcc 12 destroys a temporary in a co_await twice
-  auto running = tartan::spawn(s.reload(std::move(read)));
-  co_await running.join();
 }
 
 TEST_P(a_server, takes_new_settings_between_two_answers) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "access_log.h"
+#include "exchange.h"
 #include "host.h"
 #include "host_name.h"
 #include "http_date.h"
@@ -23,10 +24,15 @@ namespace web {
 struct worker_store {
   worker_store(const cache_limits& limits, std::size_t hosts) {
     for (std::size_t n = 0; n < hosts; ++n) pages.emplace_back(limits);
+    spare.reserve(most_spare);
   }
+  /// More than one is needed where answers wait for the disk, or for who reads slowly.
+  static constexpr std::size_t most_spare = 16;
+
   std::vector<page_cache> pages;  ///< of each host, those that it has served last
   date_clock date;
-  std::string output;  ///< empty: the buffer for responses, when no connection has it
+  std::vector<std::unique_ptr<exchange>> spare;  ///< for the next that answer; the last one was used last
+  std::string output;  ///< empty: a buffer for responses of who has given his away
 };
 
 /// Settings and folders never change, the libraries' shelves and the log have colors, the rest is per worker: nothing needs a lock.

@@ -1,0 +1,114 @@
+/// What connections of one worker use one after the other: nothing of one client may be seen by the next.
+#include "server_fixture.h"
+
+#include <string>
+
+namespace web {
+namespace {
+
+using namespace std::chrono_literals;
+using test::get;
+using test::hear;
+using test::pass;
+using test::reload;
+using test::rest_of;
+using test::send;
+
+class an_exchange : public test::a_server {
+ protected:
+  an_exchange() { network_.partial_percent = 0; }
+};
+INSTANTIATE_TEST_SUITE_P(on, an_exchange, testing::Values(1u));
+
+TEST_P(an_exchange, has_nothing_left_of_who_had_it_before) {
+  for (const char* const left : {"GET /page HTTP/1.1\r\nX-", "GET /page HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbody", "\r\n", "P"}) {
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      auto gone = co_await tartan::tcp::connect(*c.peer_address());
+      co_await send(*gone, left);
+      co_await pass(10ms);
+      gone->close();
+      co_await pass(10ms);
+      co_await send(c, get("/page", "Connection: close\r\n"));
+      const std::string came = (co_await rest_of(c)).text;
+      EXPECT_TRUE(came.starts_with("HTTP/1.1 200 ") && came.ends_with("a page")) << left << came;
+    });
+  }
+}
+
+TEST_P(an_exchange, stays_with_who_has_sent_the_beginning_of_a_head) {
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    auto other = co_await tartan::tcp::connect(*c.peer_address());
+    std::string came;
+    co_await send(c, "GET /pa");
+    for (int n = 0; n < 3; ++n) {
+      came.clear();
+      co_await pass(10ms);
+      co_await send(*other, get("/page"));
+      co_await hear(*other, came, "a page");
+    }
+    co_await send(c, "ge HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    came = (co_await rest_of(c)).text;
+    EXPECT_TRUE(came.starts_with("HTTP/1.1 200 ") && came.ends_with("a page")) << came;
+  });
+}
+
+// Else a client that sends the beginning of each head together with the end of the one before would be cut off.
+TEST_P(an_exchange, gives_each_head_a_time_of_its_own) {
+  with_.times.header = 1s;
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const std::string head = get("/page");
+    std::string came;
+    co_await send(c, head.substr(0, 5));
+    for (int n = 0; n < 3; ++n) {
+      co_await pass(700ms);
+      came.clear();
+      co_await send(c, head.substr(5) + head.substr(0, 5));
+      co_await hear(c, came, "a page");
+    }
+  });
+}
+
+TEST_P(an_exchange, is_not_kept_behind_new_settings) {
+  settings next = with_;
+  next.requests.line = 100;
+  const std::string long_line = get("/page?" + std::string(200, 'x'));
+  with_.pages.recheck = 1h;
+  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+    std::string came;
+    co_await send(c, long_line.substr(0, 20));
+    co_await pass(10ms);
+    co_await reload(s, next);
+    co_await send(c, long_line.substr(20));  // begun under the old ones
+    co_await hear(c, came, "a page");
+    auto other = co_await tartan::tcp::connect(*c.peer_address());
+    co_await send(*other, long_line);
+    came = (co_await rest_of(*other)).text;
+    EXPECT_TRUE(came.starts_with("HTTP/1.1 414 ")) << came;
+  });
+}
+
+// A short write leaves a part of a page: the rest comes behind it, each byte once.
+TEST_P(an_exchange, sends_the_rest_of_what_did_not_go_at_once) {
+  network_.partial_percent = 60;
+  std::string text;
+  for (int n = 0; text.size() < 60'000; ++n) text += std::to_string(n) + ' ';
+  write("numbers", text);
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    for (int n = 0; n < 5; ++n) co_await send(c, get("/numbers"));
+    co_await send(c, get("/numbers", "Connection: close\r\n"));
+    const std::string came = (co_await rest_of(c)).text;
+    std::size_t at = 0;
+    for (int n = 0; n < 6; ++n) {
+      at = came.find("\r\n\r\n", at);
+      EXPECT_NE(at, std::string::npos);
+      if (at == std::string::npos) co_return;
+      at += 4;
+      EXPECT_TRUE(came.compare(at, text.size(), text) == 0) << n;
+      at += text.size();
+    }
+    EXPECT_EQ(at, came.size());
+  });
+}
+
+}  // namespace
+}  // namespace web

@@ -91,7 +91,7 @@ TEST_P(a_full_house_of_one_worker, gives_up_who_comes_if_there_is_no_memory_to_m
 class a_full_house_with_tls : public a_full_house {
  protected:
   static constexpr std::size_t buffer = 20'000;
-  static constexpr std::size_t farewell = 24;  // bytes of a record that says that nothing more comes
+  static constexpr std::size_t farewell = 23;  // bytes of a record that says that nothing more comes, at least
 
   a_full_house_with_tls() {
     test::use_tls(with_, folder_.path());

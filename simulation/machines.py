@@ -7,6 +7,8 @@ data sheet), and libasync-smp's lines. No number of a machine was changed after 
 import json
 import pathlib
 
+import web_costs
+
 MEASURED = json.loads((pathlib.Path(__file__).resolve().parent / "constants" / "measured.json").read_text())
 SYSTEM = ("new_delete_ns", "membarrier_alone_ns", "membarrier_ns", "futex_wake_ns", "wake_to_run_ns", "futex_refused_ns", "yield_ns")
 CORE = ("rmw_ns", "fence_ns", "pause_ns", "clock_ns", "queue_steps_ns")
@@ -20,7 +22,7 @@ def here(cores, cores_per_group):
     """Cores like this project's, in groups that share a third cache. Assumed: from behind it a line takes as long as from memory; it cannot
     be measured here, for there is one group. No other socket."""
     far = MEASURED["memory_load_ns"] / MEASURED["line_load_ns"]
-    return {name: MEASURED[name] for name in SYSTEM + CORE + HANDLERS} | {
+    return {name: MEASURED[name] for name in SYSTEM + CORE + HANDLERS} | web_costs.HANDLERS | {
         "cores": cores,
         "cores_per_group": cores_per_group,
         "own_cache_kb": MEASURED["own_cache_kb"],
@@ -40,7 +42,8 @@ def here(cores, cores_per_group):
 def with_clock(ghz):
     """What a core does, in as many cycles as here, by another clock."""
     slower = CYCLES_PER_NS / ghz
-    return {name: MEASURED[name] * slower for name in SYSTEM + CORE + HANDLERS}, slower
+    own = {name: MEASURED[name] for name in SYSTEM + CORE + HANDLERS} | web_costs.HANDLERS
+    return {name: ns * slower for name, ns in own.items()}, slower
 
 
 def mely():

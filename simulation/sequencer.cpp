@@ -82,6 +82,12 @@ void sequencer::put(core& c) noexcept {
   look_at_next();
 }
 
+void sequencer::expect(picoseconds when) {
+  heap_.push_back({when, nobody, 0});
+  std::push_heap(heap_.begin(), heap_.end());
+  look_at_next();
+}
+
 void sequencer::switch_away() noexcept {
   core& own = *current_;
   own.locals.save();
@@ -95,6 +101,12 @@ void sequencer::go_on_with_next() noexcept {
     std::pop_heap(heap_.begin(), heap_.end());
     const waiting next = heap_.back();
     heap_.pop_back();
+    if (next.number == nobody) {
+      current_ = &nowhere_;
+      nowhere_.clock = next.clock;
+      outside(next.clock);
+      continue;
+    }
     core& c = *cores_[next.number];
     if (c.turn != next.turn) continue;  // a time limit of a sleep that was ended before
     c.asleep = false;

@@ -65,6 +65,9 @@ class sequencer {
   }
   /// Until it is woken, or its clock shows so much.
   void sleep(picoseconds until) noexcept;
+  /// At that time something happens outside of all cores: `outside` is called with it, when no core's clock is behind, and charges nobody.
+  void expect(picoseconds when);
+  std::function<void(picoseconds)> outside;
   /// Ends another one's sleep at that time, or before.
   void wake(unsigned number, picoseconds when) noexcept;
   [[nodiscard]] bool is_asleep(unsigned number) const noexcept { return cores_[number]->asleep; }
@@ -82,6 +85,9 @@ class sequencer {
     }
   };
 
+  /// Instead of a core's number. At one time, cores go first.
+  static constexpr unsigned nobody = ~0u;
+
   static void enter();
   void prepare(core& c, std::function<void()> body);
   void touch_line(std::size_t line, touch_kind how) noexcept;
@@ -94,16 +100,32 @@ class sequencer {
   const machine on_;
   caches caches_;
   std::vector<std::unique_ptr<core>> cores_;
-  std::vector<waiting> heap_;   ///< of all that could go on, but for the current one
+  std::vector<waiting> heap_;   ///< of all that could go on, but for the current one, and of what happens outside
   core* current_ = nullptr;
+  core nowhere_;                ///< the current one while something happens outside
   picoseconds next_clock_ = never;
   std::uint64_t drawn_ = 0x9e3779b97f4a7c15u;
   ucontext_t outside_{};
   bool over_ = false;
 };
 
+/// What is done while there is one is no work of the core that does it, and takes it no time.
+class unpaid_scope {
+ public:
+  unpaid_scope() noexcept;
+  unpaid_scope(const unpaid_scope&) = delete;
+  unpaid_scope& operator=(const unpaid_scope&) = delete;
+  ~unpaid_scope() { of_.clock = clock_; }
+
+ private:
+  core& of_;
+  const picoseconds clock_;
+};
+
 /// What the instrumented program runs on. Null: nothing is charged.
 extern sequencer* running;
 [[nodiscard]] arena& memory() noexcept;
+
+inline unpaid_scope::unpaid_scope() noexcept : of_{running->current()}, clock_{of_.clock} {}
 
 }  // namespace simulation

@@ -55,8 +55,11 @@ def of_2003():
 HANDLERS = {name: round(ns, 1) for name, ns in (of_request(KERNEL_H1) | of_connection(KERNEL_CONNECTION, OWN_H5 - OWN_H1) | {
     "web_answer_ns": 1000 * OWN_H1 * NOT_SCHEDULING} | of_sws() | of_2003()).items()}
 
-# Assumed, for it was not measured: what lies between an answer and the next request of that client; and the lines that each request of a connection
-# changes, two thirds of them the kernel's (socket, file, epoll's item, buffers), the rest the server's (descriptor, frame, what was read).
+# Assumed, for neither was measured: what lies between an answer and the next request of that client; and the lines of its own that the server changes for
+# each request of a connection (descriptor, frame, what was read). What the kernel keeps for a connection is in the price of a request, whoever serves
+# it: the request comes from another core, whose kernel has had the socket for it. Measured (exchange_after_own_ns, exchange_after_other_ns of
+# constants/sockets.json), a connection that another core has served last costs no more than one's own. A first version had 24 lines of the kernel's
+# besides, without having measured that.
 CLIENT_NS = 100_000
-LINES = 36
+LINES = 12
 REQUESTS = {"web": 150, "sws": 150, "web_2003": 10}  # on one connection: H2 and Mely's; libasync-smp's

@@ -5,6 +5,9 @@
 //
 // One thread is both ends of connections over loopback, so a write that reaches its peer is part of the writer's call, as in bench/web. Only the
 // server's calls are timed. Each figure is the lower quartile of some rounds.
+//
+// And what it takes more to serve a connection that another core has served last: a second thread, on another core than the clients', answers
+// requests, those of every other round alone. In both cases the request has come from the clients' core, whose kernel has had the socket for it.
 
 #include <netinet/in.h>
 #include <sys/epoll.h>
@@ -13,9 +16,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <sched.h>
+#include <thread>
 #include <vector>
 
 #include "bench/harness/clock.h"
@@ -45,6 +51,47 @@ double each_of(std::size_t times, F&& f) {
   for (std::size_t n = 0; n < times; ++n) f(n);
   return static_cast<double>(now_ns() - begin) / static_cast<double>(times);
 }
+
+void bind_to(unsigned cpu) {
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(cpu, &only);
+  check(sched_setaffinity(0, sizeof only, &only) == 0, "two CPUs");
+}
+
+/// Runs what it is given on the second CPU while the caller, on the first one, waits.
+class other_core {
+ public:
+  other_core() : thread_{[this] {
+    bind_to(1);
+    for (unsigned done = 0;;) {
+      while (asked_.load(std::memory_order_acquire) == done) __builtin_ia32_pause();
+      if (what_ == nullptr) return;
+      what_(of_);
+      answered_.store(++done, std::memory_order_release);
+    }
+  }} {}
+  ~other_core() {
+    what_ = nullptr;
+    asked_.fetch_add(1, std::memory_order_release);
+    thread_.join();
+  }
+
+  template <class F>
+  void run(F& f) {
+    what_ = [](void* of) { (*static_cast<F*>(of))(); };
+    of_ = &f;
+    const unsigned number = asked_.fetch_add(1, std::memory_order_acq_rel) + 1;
+    while (answered_.load(std::memory_order_acquire) != number) __builtin_ia32_pause();
+  }
+
+ private:
+  void (*what_)(void*) = nullptr;
+  void* of_ = nullptr;
+  std::atomic<unsigned> asked_{0};
+  std::atomic<unsigned> answered_{0};
+  std::thread thread_;
+};
 
 class machine_of_sockets {
  public:
@@ -95,6 +142,28 @@ class machine_of_sockets {
     answer_all(at_once);
   }
 
+  /// Of requests that are read and answered: by the other core, which has answered the last one, or has not.
+  void answer_by(other_core& other) {
+    for (int round = 0; round < 40; ++round) {
+      const bool both = round >= 20;
+      for (const int client : clients_) check(::send(client, request.data(), request.size(), 0) > 0, "a request");
+      static_cast<void>(::epoll_wait(epoll_, found_.data(), static_cast<int>(at_once), 0));
+      double took = 0;
+      auto serve = [&] {
+        took = each_of(at_once, [this](std::size_t n) {
+          check(::recv(servers_[n], into_.data(), into_.size(), 0) > 0 && ::send(servers_[n], answer.data(), answer.size(), 0) > 0, "an exchange");
+        });
+      };
+      const bool here = both && round % 2 == 0;
+      if (here) {
+        serve();
+      } else {
+        other.run(serve);
+      }
+      for (const int client : clients_) check(::recv(client, into_.data(), into_.size(), 0) > 0, "an answer");
+      if (!here && round % 20 > 1) (both ? moved_ : stayed_).push_back(took);
+    }
+  }
   void close_all() {
     for (const int client : clients_) ::close(client);
     close_.push_back(each_of(at_once, [this](std::size_t n) {
@@ -110,8 +179,11 @@ class machine_of_sockets {
     const double event = (all - lower_quartile(wait_one_)) / (at_once - 1);
     std::printf("{\n  \"recv_ns\": %.1f,\n  \"send_ns\": %.1f,\n  \"epoll_event_ns\": %.1f,\n  \"epoll_wait_ns\": %.1f,\n", lower_quartile(read_),
                 lower_quartile(write_), event, lower_quartile(wait_one_) - event);
-    std::printf("  \"accept_ns\": %.1f,\n  \"epoll_ctl_ns\": %.1f,\n  \"close_ns\": %.1f\n}\n", lower_quartile(accept_), lower_quartile(register_),
+    std::printf("  \"accept_ns\": %.1f,\n  \"epoll_ctl_ns\": %.1f,\n  \"close_ns\": %.1f,\n", lower_quartile(accept_), lower_quartile(register_),
                 lower_quartile(close_));
+  }
+  void print_moved() {
+    std::printf("  \"exchange_after_own_ns\": %.1f,\n  \"exchange_after_other_ns\": %.1f\n}\n", lower_quartile(stayed_), lower_quartile(moved_));
   }
 
  private:
@@ -122,12 +194,13 @@ class machine_of_sockets {
   std::array<int, at_once> servers_{};
   std::array<epoll_event, at_once> found_{};
   std::array<char, 4096> into_{};
-  std::vector<double> accept_, register_, wait_one_, wait_all_, read_, write_, close_;
+  std::vector<double> accept_, register_, wait_one_, wait_all_, read_, write_, close_, stayed_, moved_;
 };
 
 }  // namespace
 
 int main() {
+  bind_to(0);
   machine_of_sockets all;
   for (int n = 0; n < rounds; ++n) {
     all.connect_all();
@@ -135,4 +208,11 @@ int main() {
     all.close_all();
   }
   all.print();
+  other_core other;
+  for (int n = 0; n < rounds; ++n) {
+    all.connect_all();
+    all.answer_by(other);
+    all.close_all();
+  }
+  all.print_moved();
 }

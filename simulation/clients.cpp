@@ -24,9 +24,10 @@ clients::clients(const order& what, socket_poller& tells)
     : tells_{tells},
       mean_{what.on.ps("web_client_ns")},
       each_{static_cast<std::size_t>(what.on.at("requests"))},
-      warm_up_{std::max(2 * static_cast<std::size_t>(what.on.at("clients")), what.size / 4)},
+      warm_up_{what.size / 4},
       size_{what.size},
-      clients_(static_cast<std::size_t>(what.on.at("clients"))) {
+      clients_(static_cast<std::size_t>(what.on.at("clients"))),
+      starters_{clients_.size()} {
   late_.reserve(size_);
 }
 
@@ -82,16 +83,21 @@ bool clients::answered(mark at) noexcept {
   const unpaid_scope elsewhere;
   client& c = of(at);
   if (over_) return false;
-  if (++answers_ > warm_up_) {
+  ++answers_;
+  if (began_ != 0) {
     late_.push_back(now() - c.asked);
     ++c.answers;
-  } else if (answers_ == warm_up_) {
-    began_ = now();
-    slept_before_ = tells_.slept(now());
+  } else {
+    if (c.starts != 0 && --c.starts == 0) --starters_;
+    if (starters_ == 0 && answers_ >= warm_up_) {
+      answers_ = 0;
+      began_ = now();
+      slept_before_ = tells_.slept(began_);
+    }
   }
-  if (answers_ == warm_up_ + size_) {
+  if (began_ != 0 && answers_ == size_) {
     ended_ = now();
-    slept_ = tells_.slept(now()) - slept_before_;
+    slept_ = tells_.slept(ended_) - slept_before_;
     return over_ = true;
   }
   const picoseconds when = now() + delay(c);

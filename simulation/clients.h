@@ -25,8 +25,8 @@ class clients {
   using mark = socket_poller::mark;
   static constexpr mark door = 0;
 
-  /// `order`: "clients" of them, "requests" on each connection (0: no end); `size` answers are measured, after two
-  /// for each client, or a quarter as many as are measured.
+  /// `order`: "clients" of them, "requests" on each connection (0: no end); `size` answers are measured, after a
+  /// quarter as many, and not before each client has had two.
   clients(const order& what, socket_poller& tells);
 
   /// From now on they come.
@@ -50,6 +50,7 @@ class clients {
     unsigned uses = 1;         ///< which of its two marks
     std::size_t left = 0;      ///< requests on this connection
     std::uint64_t drawn = 0;
+    std::size_t starts = 2;     ///< answers until it has had two
     std::uint64_t answers = 0;  ///< that are measured
     picoseconds asked = 0;     ///< when its last request was at the server
     bool open[2] = {};         ///< the server has not closed that one yet
@@ -84,7 +85,8 @@ class clients {
   std::deque<mark> backlog_;
   std::vector<picoseconds> late_;
   std::uint64_t sent_ = 0;
-  std::size_t answers_ = 0;
+  std::size_t answers_ = 0;       ///< all, and when it is measured those alone
+  std::size_t starters_;  ///< clients that have not had two answers
   std::size_t connections_ = 0;
   picoseconds began_ = 0;
   picoseconds ended_ = 0;

@@ -123,7 +123,9 @@ figures clients::measured(unsigned workers) const {
   std::vector<picoseconds> sorted = late_;
   std::sort(sorted.begin(), sorted.end());
   const auto requests = static_cast<double>(size_);
-  const auto us = [&sorted](double share) { return static_cast<double>(sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))]) / 1e6; };
+  const auto us = [&sorted](double share) {
+    return static_cast<double>(sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))]) / 1e6;
+  };
   return {{"clients", static_cast<double>(clients_.size())},
           {"requests", requests},
           {"connections", static_cast<double>(connections_)},

@@ -53,6 +53,7 @@ class asked:
     scheduler: str
     workers: int
     size: int
+    given: tuple = ()
 
 
 def row(question, machine, scheduler, workers, sizes=None):

@@ -83,6 +83,7 @@ void sequencer::put(core& c) noexcept {
 }
 
 void sequencer::expect(picoseconds when) {
+  if (nowhere_ == nullptr) nowhere_ = std::make_unique<core>();
   heap_.push_back({when, nobody, 0});
   std::push_heap(heap_.begin(), heap_.end());
   look_at_next();
@@ -102,8 +103,8 @@ void sequencer::go_on_with_next() noexcept {
     const waiting next = heap_.back();
     heap_.pop_back();
     if (next.number == nobody) {
-      current_ = &nowhere_;
-      nowhere_.clock = next.clock;
+      current_ = nowhere_.get();
+      nowhere_->clock = next.clock;
       outside(next.clock);
       continue;
     }

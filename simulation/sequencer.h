@@ -102,7 +102,7 @@ class sequencer {
   std::vector<std::unique_ptr<core>> cores_;
   std::vector<waiting> heap_;   ///< of all that could go on, but for the current one, and of what happens outside
   core* current_ = nullptr;
-  core nowhere_;                ///< the current one while something happens outside
+  std::unique_ptr<core> nowhere_;  ///< the current one while something happens outside; null: nothing ever does
   picoseconds next_clock_ = never;
   std::uint64_t drawn_ = 0x9e3779b97f4a7c15u;
   ucontext_t outside_{};

@@ -54,6 +54,12 @@ def times(one, other):
     return "" if one is None or other is None else f"x {one / other:.3g}"
 
 
+def rates_of_copies(found):
+    """{N: requests per second}: N times one serial server with its share of the clients."""
+    alone = {n: rate(found, "web", "large_16", "serial", 1, round(1000 / n), False) for n in COUNTS}
+    return {n: n * each for n, each in alone.items() if each}
+
+
 def lines_here(found):
     yield "| scheduler | workers | CPU us per request, simulated | measured | error |\n|---|--:|--:|--:|--:|"
     for (scheduler, workers), real in MEASURED.items():
@@ -80,9 +86,9 @@ def lines_of_curve(found, spins=False):
             yield f"| `{scheduler}` |{cells} {times(rates[max(each)], rates[1])} | {last['jain']:.3f} |"
     if spins:
         return
-    copies = {n: rate(found, "web", "large_16", "serial", 1, round(1000 / n), False) for n in COUNTS}
+    copies = rates_of_copies(found)
     yield "| N copies (N times one `serial` with its share of the clients) |" + "".join(
-        f" {shown(n * copies[n])} ({times(n * copies[n], base)}) |" if copies[n] else " |" for n in COUNTS) + " | |"
+        f" {shown(copies[n])} ({times(copies[n], base)}) |" if n in copies else " |" for n in COUNTS) + " | |"
 
 
 def lines_of_spinning(found):

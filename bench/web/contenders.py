@@ -202,9 +202,9 @@ def floor(at):
 
 FLOOR, OURS = "floor", "tartan-web"
 SMP, SMP_ALONE, MELY, MELY_ALONE = "per_worker", "per_worker:no-stealing", "color_queues", "color_queues:no-stealing"
-# What the papers call them.
-NAMES = {"serial": "libasync", "shared_queue": "libasync-mp", SMP: "libasync-smp", SMP_ALONE: "libasync-smp without stealing", MELY: "Mely",
-         MELY_ALONE: "Mely without stealing"}
+# What the papers call them; and ours.
+NAMES = {"default": "the default", "serial": "libasync", "shared_queue": "libasync-mp", SMP: "libasync-smp", SMP_ALONE: "libasync-smp without stealing",
+         MELY: "Mely", MELY_ALONE: "Mely without stealing"}
 BOTH = ("h2", "h4")
 KILLED = (-signal.SIGTERM,)  # they have no handler
 

@@ -1,4 +1,4 @@
-"""The papers' figures, of today's servers, and what a request costs: bars and curves as SVG."""
+"""The papers' figures, of today's servers, and what a request costs: bars and curves as SVG. simulation/web_picture.py draws by them, too."""
 
 import math
 import xml.sax.saxutils
@@ -14,9 +14,9 @@ LEFT = 70
 CPU = ("Drawn is the CPU cost, inverted: requests per second of server CPU, times workers. It is no throughput, for the load shares the machine: workers "
        "that idle or wait for one another lose nothing in it; the tables have CPU use and req/s beside it.")
 # By name, so that one has the same everywhere. Each is to be seen on white and on black.
-COLORS = {contenders.FLOOR: plot.FLOOR_COLOR, "tartan-web": "#e8590c", "web-2003": "#d0517f", "web-sws": "#d0517f", "web-per-worker": "#f08c5a",
-          "web-serial": "#b5890b", "web-sws-serial": "#b5890b", "nginx": "#2f9e44", "h2o": "#3b82d6", "lighttpd": "#6d9a1f", "apache-event": "#c2255c",
-          "apache-worker": "#0ea5c6", "apache-prefork": "#5c7cfa", "beast-strand": "#a8703a", "hyper": "#12968b"}
+COLORS = {contenders.FLOOR: plot.FLOOR_COLOR, "tartan-web": "#e8590c", "web": "#e8590c", "web-2003": "#d0517f", "web-sws": "#d0517f",
+          "web-per-worker": "#f08c5a", "web-serial": "#b5890b", "web-sws-serial": "#b5890b", "nginx": "#2f9e44", "h2o": "#3b82d6", "lighttpd": "#6d9a1f",
+          "apache-event": "#c2255c", "apache-worker": "#0ea5c6", "apache-prefork": "#5c7cfa", "beast-strand": "#a8703a", "hyper": "#12968b"}
 # Where the same program is drawn with several schedulers.
 SCHEDULERS = {contenders.SMP: "#a05cc8", contenders.SMP_ALONE: "#3b82d6", contenders.MELY: "#e64980", contenders.MELY_ALONE: "#f08c5a"}
 COPIES_COLOR = "#b5890b"
@@ -67,8 +67,12 @@ def bars(title, said, groups, foot):
     return on.drawn()
 
 
+def counted(number, what):
+    return f"{number} {what}{'s' if number > 1 else ''}"
+
+
 def workers_said(workers):
-    return f"{workers} worker{'s' if workers > 1 else ''}"
+    return counted(workers, "worker")
 
 
 def groups_of(found, workload, point, names, value):
@@ -84,17 +88,18 @@ def groups_of(found, workload, point, names, value):
 
 
 class field:
-    """From (clients, value) to px. x is logarithmic, as clients go from 64 to 10 000."""
+    """From (how many, value) to px. x is logarithmic, as clients go from 64 to 10 000. `along`: what is counted there."""
 
-    def __init__(self, curves, top):
-        self.clients = sorted({x for _, points in curves for x, _ in points})
+    def __init__(self, curves, top, along):
+        self.along = along
+        self.counts = sorted({x for _, points in curves for x, _ in points})
         self.most = max(y for _, points in curves for _, y in points) * 1.05
         self.top = top
 
-    def x(self, clients):
-        if len(self.clients) < 2:
+    def x(self, count):
+        if len(self.counts) < 2:
             return LEFT
-        return LEFT + WIDTH * math.log(clients / self.clients[0]) / math.log(self.clients[-1] / self.clients[0])
+        return LEFT + WIDTH * math.log(count / self.counts[0]) / math.log(self.counts[-1] / self.counts[0])
 
     def y(self, value):
         return self.top + HEIGHT * (1 - value / self.most)
@@ -106,12 +111,12 @@ def draw_axes(on, by):
         on.line(LEFT, by.y(n * step), LEFT + WIDTH, by.y(n * step), "grid" if n else "axis")
         on.y = by.y(n * step) + 4
         on.text(LEFT - 8, plot.shown(n * step, by.most), "small", "end")
-    for clients in by.clients:
-        on.line(by.x(clients), by.top, by.x(clients), by.top + HEIGHT, "grid")
+    for count in by.counts:
+        on.line(by.x(count), by.top, by.x(count), by.top + HEIGHT, "grid")
         on.y = by.top + HEIGHT + 16
-        on.text(by.x(clients), str(clients), "small", "middle")
+        on.text(by.x(count), str(count), "small", "middle")
     on.y = by.top + HEIGHT + 34
-    on.text(LEFT + WIDTH / 2, "clients, logarithmic", "small", "middle")
+    on.text(LEFT + WIDTH / 2, f"{by.along}s, logarithmic", "small", "middle")
 
 
 def draw_curves(on, by, curves):
@@ -121,7 +126,7 @@ def draw_curves(on, by, curves):
         path = " ".join(f"{by.x(x):.1f},{by.y(y):.1f}" for x, y in points)
         on.elements.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
         on.elements += [f'<circle cx="{by.x(x):.1f}" cy="{by.y(y):.1f}" r="3" fill="{color}"><title>'
-                        f'{xml.sax.saxutils.escape(f"{shown_name(name)}, {x} clients: {plot.shown(y)}")}</title></circle>' for x, y in points]
+                        f'{xml.sax.saxutils.escape(f"{shown_name(name)}, {counted(x, by.along)}: {plot.shown(y)}")}</title></circle>' for x, y in points]
         ends.append([by.y(points[-1][1]), name, color])
     # Labels at the ends, none over another.
     below = -math.inf
@@ -133,8 +138,8 @@ def draw_curves(on, by, curves):
     return below
 
 
-def curves_picture(title, said, curves, foot):
-    """`curves`: [(name, [(clients, value)])]."""
+def curves_picture(title, said, curves, foot, along="client"):
+    """`curves`: [(name, [(how many of `along`, value)])]."""
     if not curves:
         return ""
     labels = max(plot.width_of(shown_name(name)) for name, _ in curves)
@@ -142,7 +147,7 @@ def curves_picture(title, said, curves, foot):
     on.y += plot.FONT
     on.paragraph(title, "title", plot.FONT + 2)
     on.paragraph(said, "group", plot.FONT)
-    by = field(curves, on.y + 4)
+    by = field(curves, on.y + 4, along)
     draw_axes(on, by)
     lowest = draw_curves(on, by, curves)
     on.y = max(by.top + HEIGHT + 60, lowest + 24)

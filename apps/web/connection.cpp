@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t sent_unasked = 8 * 1024;    // bytes of responses that the kernel surely takes at once
-constexpr std::size_t most_kept = 32 * 1024;      // of the one that a worker keeps: few need as much
+constexpr std::size_t most_kept = 32 * 1024;      // in the buffers of an exchange that a worker keeps: few need as much
 constexpr std::size_t piece = 256 * 1024;         // of a page or a file, for which the write timeout counts
 constexpr std::size_t sealed_piece = 16 * 1024;   // of a file, while TLS seals it
 constexpr auto linger_for = 2s;                   // while the peer sends nothing
@@ -176,6 +176,7 @@ tartan::task<> connection::fetch() {
     enter(phase::file);
     if (exchange_->out.empty()) leave_buffer();
     const finding found = co_await exchange_->host->pages.ask(wanted_key(), now_);
+    exchange_->store = &site_->stores.local();  // there was a wait
     if (exchange_->out.empty()) take_buffer();
     now_ = site_->runtime.now();
     is_answered = answer_finding(found);
@@ -308,17 +309,16 @@ void connection::take_exchange() {
 /// For the next connection that answers here; what has come and is not wanted any more is dropped.
 void connection::leave_exchange() noexcept {
   std::unique_ptr<exchange> left = std::move(exchange_);
-  if (left == nullptr || left->is_stale) return;
+  if (left == nullptr || left->is_stale || left->bytes() > most_kept) return;
   if (!left->is_over()) left->clear(site_->settings.requests);
   std::vector<std::unique_ptr<exchange>>& spare = site_->stores.local().spare;
   if (spare.size() == worker_store::most_spare) return;
-  if (left->out.capacity() > most_kept) left->out = {};
   spare.push_back(std::move(left));
 }
 
 /// The worker's, if that is larger.
 void connection::take_buffer() {
-  std::string& kept = site_->stores.local().output;
+  std::string& kept = exchange_->store->output;
   if (kept.capacity() > exchange_->out.capacity()) exchange_->out.swap(kept);
 }
 
@@ -341,6 +341,7 @@ bool connection::send_now() {
   if (tls_ != nullptr) return out.empty() && !has_more_to_send();
   if (out.empty()) return !has_more_to_send();
   phase_ = phase::sending;
+  waits_since_ = now_;
   const std::string_view page = take_first_piece();
   const std::array<std::span<const std::byte>, 2> both{std::as_bytes(std::span{out}), std::as_bytes(std::span{page})};
   const tartan::result<std::size_t> sent = page.empty() ? peer_.try_write(both[0]) : peer_.try_write(both);  // of one part, send() is enough
@@ -372,6 +373,7 @@ tartan::task<bool> connection::send_rest() {
 void connection::wait_for_input() {
   phase next = phase::idle;
   if (tls_ != nullptr) {
+    if (exchange_ != nullptr && exchange_->is_stale && exchange_->is_over()) leave_exchange();
     take_exchange();
     leave_buffer();
   }

@@ -28,7 +28,7 @@ namespace web {
 /// Color: the stream's: everything here runs in it, one event at a time. So nothing is guarded, and a connection that is slow, or a
 /// peer that misbehaves, holds up no other.
 ///
-/// While it waits for a request it has no buffer, and no more than these lines: see exchange.
+/// While it waits for a request it has no buffer, if it does not speak TLS: see exchange.
 class alignas(64) connection {
  public:
   /// `certificates`: speaks TLS; null: does not.

@@ -83,8 +83,11 @@ void connection::hold_request() {
   exchange_->parser.reset();
 }
 
-/// It was complete when it came.
-void connection::take_held() { static_cast<void>(request_parser{site_->settings.requests}.parse(exchange_->held, exchange_->request)); }
+/// It was complete when it came; and is by the limits of then, whatever a reload has brought.
+void connection::take_held() {
+  static_cast<void>(exchange_->parser.parse(exchange_->held, exchange_->request));
+  exchange_->parser.reset();
+}
 
 /// Gives false if the library has to be asked: the worker has no page, or an old one, under target.
 bool connection::answer_request() {
@@ -98,7 +101,8 @@ bool connection::answer_request() {
     return true;
   }
   const bool is_target = target.error != status::bad_request;
-  if (is_target && exchange_->host->https_only && tls_ == nullptr && !exchange_->target.path.starts_with("/.well-known/acme-challenge/")) return send_to_tls(), true;
+  const bool is_challenge = exchange_->target.path.starts_with("/.well-known/acme-challenge/");
+  if (is_target && exchange_->host->https_only && tls_ == nullptr && !is_challenge) return send_to_tls(), true;
   if (target.error) return answer_failure(*target.error);
   if (exchange_->target.is_hidden && !exchange_->host->root.shows_hidden()) return answer_failure(status::not_found);
   exchange_->as = coding::identity;
@@ -117,7 +121,10 @@ void connection::send_to_tls() {
 }
 
 /// What the client calls the server; in the target that counts, not the header (RFC 9112, 3.2.2).
-std::string_view connection::host_name() const { return !exchange_->target.host.empty() ? exchange_->target.host : header_lines{exchange_->request.fields}.only("Host"); }
+std::string_view connection::host_name() const {
+  const std::string_view sent = exchange_->target.host;
+  return !sent.empty() ? sent : header_lines{exchange_->request.fields}.only("Host");
+}
 
 /// The worker's, of the host that is asked.
 page_cache& connection::kept_pages() { return exchange_->store->pages[exchange_->host->index]; }
@@ -222,7 +229,7 @@ void connection::answer_status(status s) {
 void connection::end_request(status answered) {
   if (site_->log != nullptr) log(answered);
   if (!exchange_->request.keep_alive) ending_ = true;
-  if (!exchange_->held.empty()) return exchange_->held = {}, void();
+  if (!exchange_->held.empty()) return exchange_->held.clear();
   exchange_->in.drop(exchange_->request.head_size);
   exchange_->parser.reset();
 }
@@ -260,7 +267,6 @@ std::string_view connection::wanted_key() const {
 
 /// Gives false if the library has to be asked for something else.
 bool connection::answer_finding(const finding& found) {
-  exchange_->store = &site_->stores.local();  // there was a wait
   if (found.code == status::ok) {
     kept_pages().put(wanted_key(), found.content, found.checked);  // of a large one, what it is known by
   } else {

@@ -24,7 +24,7 @@ struct worker_store;
 /// A request and its response, as far as they have come: what a connection has while there is something to answer, and not while it waits for the next
 /// request.
 ///
-/// So of thousands of connections that wait none has a buffer; and those that a worker serves one after the other use the same memory, which is in its
+/// So of thousands of connections that wait none has a buffer (but over TLS each keeps its exchange, for what comes has to be opened into it); and those that a worker serves one after the other use the same memory, which is in its
 /// cache. What is a connection's own is read and written once for each request, when it has long been out of the cache.
 struct exchange {
   explicit exchange(const request_limits& limits) noexcept : parser{limits}, body{limits.body} {}
@@ -62,6 +62,11 @@ struct exchange {
     log.clear();
     kept = nullptr;
     large = nullptr;
+  }
+
+  /// In its buffers.
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return in.capacity() + out.capacity() + held.capacity() + decoded.capacity() + sibling_key.capacity() + log.capacity();
   }
 
   /// Nothing of a request has come, or all of it is answered, and sent.

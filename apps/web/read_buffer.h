@@ -10,14 +10,14 @@
 
 namespace web {
 
-/// Grows as long as nothing is taken from it, and is small again when all was: a connection that waits for a request has `first` bytes, or `usual`
-/// ones if it has once needed more.
+/// Grows as long as nothing is taken from it, and is small again when all was: it has `first` bytes, or `usual` ones if more were once needed.
 class read_buffer {
  public:
   static constexpr std::size_t first = 1024;  ///< most heads fit
   static constexpr std::size_t usual = 4096;
 
   [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] std::size_t size() const noexcept { return end_ - begin_; }
   [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(bytes_.get()) + begin_, size()}; }
 

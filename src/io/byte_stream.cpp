@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 
 #include "core/inline_budget.h"
@@ -26,8 +27,17 @@ constexpr std::size_t most_parts = 64;
 /// What a call that would have to wait gives.
 std::error_code would_block() noexcept { return std::make_error_code(std::errc::operation_would_block); }
 
-/// Whether a call in this direction may be made now: nobody waits who began before, and there is news since the last one that found nothing.
-bool may_try(const io_slot& on, flow way) noexcept { return on.nobody_waits(way) && on.may_try(way); }
+/// Whether a call in this direction may be made now: nobody waits who began before, and it may find something. Where the last one has found nothing there
+/// is news to wait for only if somebody has waited before: who never does has to ask the system each time.
+bool may_try(const io_slot& on, flow way) noexcept { return on.nobody_waits(way) && (on.may_try(way) || !on.is_told_of(way)); }
+
+/// What is tried counts among the operations of an event that are done at once (contract 12). Gives whether there was one left.
+bool take_inline() noexcept {
+  std::uint32_t& left = detail::here_now()->inline_left;
+  if (left == 0) return false;
+  --left;
+  return true;
+}
 
 bool is_block(ssize_t negative) noexcept { return negative == -EAGAIN || negative == -EWOULDBLOCK; }
 
@@ -52,6 +62,7 @@ result<std::size_t> end_write(io_slot& on, ssize_t wrote, std::size_t asked) noe
   }
   if (wrote < 0) return detail::system_error(static_cast<int>(wrote));
   const auto bytes = static_cast<std::size_t>(wrote);
+  if (bytes == asked) on.not_exhausted(flow::out);
   if (bytes < asked && !on.hung_up()) on.exhausted(flow::out);
   detail::charge_inline(bytes);
   return bytes;
@@ -73,7 +84,9 @@ result<std::size_t> byte_stream::try_read_some(std::span<std::byte> into, std::s
   if (on == nullptr) return errc::closed;
   if (into.empty()) return std::size_t{0};
   if (!may_try(*on, flow::in)) return would_block();
+  static_cast<void>(take_inline());  // if there was none left: who has waited for this may have had the last one
   const ssize_t got = detail::read_now(*on, kind_, into);
+  if (got == static_cast<ssize_t>(into.size())) on->not_exhausted(flow::in);
   if (got > 0) [[likely]] return static_cast<std::size_t>(got);
   if (got == 0) return errc::end_of_stream;
   if (!is_block(got)) return detail::system_error(static_cast<int>(got));
@@ -86,7 +99,7 @@ result<std::size_t> byte_stream::try_write(std::span<const std::byte> all, std::
   io_slot* const on = slot_to_try(site);
   if (on == nullptr) return errc::closed;
   if (all.empty()) return std::size_t{0};
-  if (!may_try(*on, flow::out)) return would_block();
+  if (!may_try(*on, flow::out) || !take_inline()) return would_block();
   ssize_t wrote = 0;
   do {
     wrote = on->service().system().send(on->descriptor(), all.data(), all.size());
@@ -101,7 +114,7 @@ result<std::size_t> byte_stream::try_write(std::span<const std::span<const std::
   std::size_t asked = 0;
   for (const std::span<const std::byte> part : parts) asked += part.size();
   if (asked == 0) return std::size_t{0};
-  if (!may_try(*on, flow::out)) return would_block();
+  if (!may_try(*on, flow::out) || !take_inline()) return would_block();
   ssize_t wrote = 0;
   do {
     wrote = write_parts(*on, kind_, parts);

@@ -58,6 +58,10 @@ class alignas(64) io_slot {
   [[nodiscard]] bool may_try(flow way) const noexcept { return tryable_[index_of(way)]; }
   /// The last call has told that there is nothing (more) in this direction, until the next edge.
   void exhausted(flow way) noexcept { tryable_[index_of(way)] = false; }
+  /// The last call was not short: there may be more.
+  void not_exhausted(flow way) noexcept { tryable_[index_of(way)] = true; }
+  /// Whether news in this direction will be told; else only a system call can find it out.
+  [[nodiscard]] bool is_told_of(flow way) const noexcept { return armed_[index_of(way)]; }
   /// The peer has finished: a short read may have left the end of the stream behind, for which no other edge will come.
   [[nodiscard]] bool hung_up() const noexcept { return hung_up_; }
 

@@ -70,6 +70,42 @@ TEST_P(calls_that_do_not_wait, read_what_there_is) {
   });
 }
 
+// Nobody waits, so no edge is told: the system has to be asked.
+TEST_P(calls_that_do_not_wait, find_what_has_come_without_a_wait) {
+  in_color([&]() -> task<> {
+    const auto c = co_await emptied(rt());
+    c->feed("x");
+    co_await until([&] { return c->near.try_read_some(room_).has_value(); });
+    EXPECT_EQ(room_[0], std::byte{'x'});
+    const std::string text = test::much_text();
+    std::size_t sent = 0;
+    co_await until([&] {
+      c->came += c->arrived();
+      const auto wrote = c->near.try_write(std::as_bytes(std::span{text}).subspan(sent));
+      sent += wrote ? *wrote : 0;
+      return sent == text.size();
+    });
+    co_await until([&] {
+      c->came += c->arrived();
+      return c->came.size() == text.size();
+    });
+    EXPECT_TRUE(c->came == text);
+  });
+}
+
+// As what is awaited (contract 12): else who always finds room would keep the worker.
+TEST_P(calls_that_do_not_wait, write_64_times_in_one_event) {
+  in_color([&]() -> task<> {
+    const auto ends = stream_pair::make();
+    co_await yield();
+    int wrote = 0;
+    while (wrote < 1000 && ends->near.try_write(std::span{room_}.first(1))) ++wrote;
+    EXPECT_EQ(wrote, 64);
+    co_await yield();
+    EXPECT_TRUE(ends->near.try_write(std::span{room_}.first(1)));
+  });
+}
+
 TEST_P(calls_that_do_not_wait, do_not_overtake_who_waits) {
   in_color([&]() -> task<> {
     const auto ends = stream_pair::make();

@@ -58,7 +58,7 @@ class byte_stream : public io_object {
   ///
   /// Color: the stream's, within an event; ends the program elsewhere.
   /// Errors: std::errc::operation_would_block if it does, or if another read waits: then nothing was read.
-  /// Cost: one system call; none if the last read has taken all there was and nothing has come since.
+  /// Cost: one system call; none if the last read has taken all there was and nothing has come since, where somebody has waited before.
   [[nodiscard]] result<std::size_t> try_read_some(std::span<std::byte> into,
                                                   std::source_location site = std::source_location::current()) noexcept;
 
@@ -137,9 +137,10 @@ class byte_stream : public io_object {
   /// Writes as much as goes without waiting, by one system call, and gives how much that was; the rest is for write.
   ///
   /// Color: the stream's, within an event; ends the program elsewhere.
-  /// Errors: std::errc::operation_would_block if nothing goes, or if another write waits: then nothing was written.
+  /// Errors: std::errc::operation_would_block if nothing goes, if another write waits, or if 64 operations were done at once in this event: then
+  /// nothing was written.
   /// Limits: 64 parts; what is behind them is not written.
-  /// Cost: one system call; none if the last write has found no room and there was none since.
+  /// Cost: one system call; none if the last write has found no room and there was none since, where somebody has waited before.
   [[nodiscard]] result<std::size_t> try_write(std::span<const std::byte> all, std::source_location site = std::source_location::current()) noexcept;
   [[nodiscard]] result<std::size_t> try_write(std::span<const std::span<const std::byte>> parts,
                                               std::source_location site = std::source_location::current()) noexcept;

@@ -24,8 +24,9 @@ struct worker_store;
 /// A request and its response, as far as they have come: what a connection has while there is something to answer, and not while it waits for the next
 /// request.
 ///
-/// So of thousands of connections that wait none has a buffer (but over TLS each keeps its exchange, for what comes has to be opened into it); and those that a worker serves one after the other use the same memory, which is in its
-/// cache. What is a connection's own is read and written once for each request, when it has long been out of the cache.
+/// So of thousands of connections that wait none has a buffer (but over TLS each keeps its exchange, for what comes has to be opened into it); and those
+/// that a worker serves one after the other use the same memory, which is in its cache. What is a connection's own is read and written once for each
+/// request, when it has long been out of the cache.
 struct exchange {
   explicit exchange(const request_limits& limits) noexcept : parser{limits}, body{limits.body} {}
 

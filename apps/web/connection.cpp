@@ -32,6 +32,7 @@ constexpr std::size_t sent_unasked = 8 * 1024;    // bytes of responses that the
 constexpr std::size_t most_kept = 32 * 1024;      // in the buffers of an exchange that a worker keeps: few need as much
 constexpr std::size_t piece = 256 * 1024;         // of a page or a file, for which the write timeout counts
 constexpr std::size_t sealed_piece = 16 * 1024;   // of a file, while TLS seals it
+constexpr std::size_t most_at_rest = 8 * 1024;    // the same, of one that a connection keeps while it waits for a request
 constexpr auto linger_for = 2s;                   // while the peer sends nothing
 constexpr auto most_lingering = 30s;
 constexpr auto idle_in_a_crowd = 1s;              // then who waits for a place may have this one
@@ -373,7 +374,9 @@ tartan::task<bool> connection::send_rest() {
 void connection::wait_for_input() {
   phase next = phase::idle;
   if (tls_ != nullptr) {
-    if (exchange_ != nullptr && exchange_->is_stale && exchange_->is_over()) leave_exchange();
+    if (exchange_ != nullptr) leave_buffer();
+    const bool may_go = exchange_ != nullptr && exchange_->is_over();
+    if (may_go && (exchange_->is_stale || exchange_->bytes() > most_at_rest)) exchange_ = nullptr;
     take_exchange();
     leave_buffer();
   }
@@ -481,7 +484,7 @@ void connection::expire() {
     case phase::file:  // the disk takes its time, not the client
       return enter(phase::file);
     case phase::parting:
-      if (leaves_) return peer_.close();  // it has had no time to read its last answer
+      if (leaves_ && now_ - waits_since_ < idle_in_a_crowd) return peer_.close();  // it has had no time to read its last answer
       [[fallthrough]];
     case phase::sending:
       static_cast<void>(peer_.set_reset_on_close(true));  // else the kernel keeps what was not read

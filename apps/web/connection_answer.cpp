@@ -229,7 +229,7 @@ void connection::answer_status(status s) {
 void connection::end_request(status answered) {
   if (site_->log != nullptr) log(answered);
   if (!exchange_->request.keep_alive) ending_ = true;
-  if (!exchange_->held.empty()) return exchange_->held.clear();
+  if (!exchange_->held.empty()) return exchange_->drop_held();
   exchange_->in.drop(exchange_->request.head_size);
   exchange_->parser.reset();
 }

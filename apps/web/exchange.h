@@ -52,13 +52,22 @@ struct exchange {
   worker_store* store = nullptr;      ///< of the worker that answers; not to be kept over a co_await
   bool is_stale = false;                  ///< made by settings that are no longer those of its connection
 
+  /// It is answered. Few heads are held, and none for the sake of the next.
+  void drop_held() noexcept {
+    if (held.capacity() > read_buffer::usual) {
+      std::string{}.swap(held);
+    } else {
+      held.clear();
+    }
+  }
+
   /// Forgets all that has come and was said. `limits`: as it was made by.
   void clear(const request_limits& limits) noexcept {
     in.drop(in.size());
     parser.reset();
     error = status::ok;
     body = request_body{limits.body};
-    held.clear();
+    drop_held();
     out.clear();
     log.clear();
     kept = nullptr;

@@ -58,8 +58,8 @@ class byte_stream : public io_object {
   ///
   /// Color: the stream's, within an event; ends the program elsewhere.
   /// Errors: std::errc::operation_would_block if it does, or if another read waits: then nothing was read.
-  /// Order: a read that is done, but whose coroutine or callback is still on its way, has taken its bytes before.
   /// Limits: none of how often; who waits by readable() between is bounded as with read_some.
+  /// Order: a read that is done, but whose coroutine or callback is still on its way, has taken its bytes before.
   /// Cost: one system call; none if the last read has taken all there was and nothing has come since, where somebody has waited before.
   [[nodiscard]] result<std::size_t> try_read_some(std::span<std::byte> into,
                                                   std::source_location site = std::source_location::current()) noexcept;

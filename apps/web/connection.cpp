@@ -484,7 +484,7 @@ void connection::expire() {
     case phase::file:  // the disk takes its time, not the client
       return enter(phase::file);
     case phase::parting:
-      if (leaves_ && now_ - waits_since_ < idle_in_a_crowd) return peer_.close();  // it has had no time to read its last answer
+      if (leaves_) return peer_.close();  // it has had no time to read its last answer
       [[fallthrough]];
     case phase::sending:
       static_cast<void>(peer_.set_reset_on_close(true));  // else the kernel keeps what was not read

@@ -1,6 +1,7 @@
 // From a request to its response, as far as that needs no waiting: what has to be waited for is done by connection.cpp.
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <ctime>
 #include <span>
@@ -127,7 +128,10 @@ std::string_view connection::host_name() const {
 }
 
 /// The worker's, of the host that is asked.
-page_cache& connection::kept_pages() { return exchange_->store->pages[exchange_->host->index]; }
+page_cache& connection::kept_pages() {
+  assert(exchange_->store == &site_->stores.local());  // after a wait it may be another worker's
+  return exchange_->store->pages[exchange_->host->index];
+}
 
 /// What the worker has under a key; null if that is too old.
 const shared_page* connection::current(std::string_view key) {

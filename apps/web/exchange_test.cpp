@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "tls_client_fixture.h"
+
 namespace web {
 namespace {
 
@@ -84,6 +86,64 @@ TEST_P(an_exchange, is_not_kept_behind_new_settings) {
     co_await send(*other, long_line);
     came = (co_await rest_of(*other)).text;
     EXPECT_TRUE(came.starts_with("HTTP/1.1 414 ")) << came;
+  });
+}
+
+// Whoever sends a body and then asks for something on the same connection: the head that was held is parsed again, and the next one from its beginning.
+TEST_P(an_exchange, parses_the_next_head_behind_one_that_was_held) {
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    for (const char* const word : {"a", "a longer one than before"}) {
+      std::string came;
+      co_await send(c, get("/page", std::string{"Content-Length: 4\r\nX-Word: "}.append(word).append("\r\n")));
+      co_await pass(10ms);
+      co_await send(c, "body");
+      co_await hear(c, came, "a page");
+      EXPECT_TRUE(came.starts_with("HTTP/1.1 200 ")) << came;
+      came.clear();
+      co_await send(c, get("/page"));
+      co_await hear(c, came, "a page");
+      EXPECT_TRUE(came.starts_with("HTTP/1.1 200 ")) << came;
+    }
+  });
+}
+
+/// Over TLS, where it stays with its connection.
+class an_exchange_over_tls : public an_exchange {
+ protected:
+  an_exchange_over_tls() { test::use_tls(with_, folder_.path()); }
+};
+INSTANTIATE_TEST_SUITE_P(on, an_exchange_over_tls, testing::Values(1u));
+
+TEST_P(an_exchange_over_tls, is_not_kept_behind_new_settings) {
+  settings next = with_;
+  next.requests.line = 100;
+  with_.pages.recheck = 1h;
+  const std::string long_line = get("/page?" + std::string(200, 'x'));
+  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+    test::tls_client client{c};
+    co_await client.handshake();
+    bool is_ended = false;
+    const auto answer = [&]() -> tartan::task<std::string> {
+      std::array<std::byte, 5000> room;
+      std::string text;
+      while (text.empty() && !is_ended) {
+        const auto got = co_await c.read_some(room);
+        EXPECT_TRUE(got);
+        if (!got) break;
+        text += client.open({reinterpret_cast<const char*>(room.data()), *got}, is_ended);
+      }
+      co_return text;
+    };
+    co_await client.send(long_line);
+    std::string text = co_await answer();
+    EXPECT_TRUE(text.starts_with("HTTP/1.1 200 ")) << text;
+    co_await reload(s, next);
+    co_await client.send(get("/page"));  // in the exchange of before, which is gone with its answer
+    text = co_await answer();
+    EXPECT_TRUE(text.starts_with("HTTP/1.1 200 ")) << text;
+    co_await client.send(long_line);
+    text = co_await answer();
+    EXPECT_TRUE(text.starts_with("HTTP/1.1 414 ")) << text;
   });
 }
 

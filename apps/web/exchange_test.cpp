@@ -147,6 +147,29 @@ TEST_P(an_exchange_over_tls, is_not_kept_behind_new_settings) {
   });
 }
 
+// The time for the next request begins when the last answer has gone, however long that took.
+TEST_P(an_exchange, gives_the_next_request_its_time_behind_a_slow_reader) {
+  with_.times.idle = 1s;
+  with_.times.write = 1h;
+  network_.stream_buffer = 2'000;
+  write("page", std::string(3'000, 'x') + "a page");
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    std::string came;
+    co_await send(c, get("/page"));
+    co_await hear(c, came, "a page");
+    came.clear();
+    co_await send(c, get("/page") + get("/page"));
+    co_await pass(900ms);
+    for (int n = 0; n < 2; ++n) {
+      co_await hear(c, came, "a page");
+      came.erase(0, came.find("a page") + 6);
+    }
+    co_await pass(500ms);
+    co_await send(c, get("/page"));
+    co_await hear(c, came, "a page");
+  });
+}
+
 // A short write leaves a part of a page: the rest comes behind it, each byte once.
 TEST_P(an_exchange, sends_the_rest_of_what_did_not_go_at_once) {
   network_.partial_percent = 60;

@@ -115,9 +115,10 @@ bool connection::is_over() noexcept {
 void connection::tell_log() { site_->log->add(std::exchange(exchange_->log, {})); }
 
 /// Whoever has said that this was its last request may send nothing after it (RFC 9112, 9.6): nothing that closing would answer with a
-/// reset (a body that it has told of has come: its answer waited for that). But some send a line end all the same, or a body whose length they do not tell, so this is for GET and HEAD; and for responses that
-/// are there at once, and fit what a connection sends unasked: else there would be time for bytes to come, or the kernel would keep for long
-/// what a slow client does not read. A server that ends has nobody who sends the rest, if it is the only process of its network.
+/// reset; a body that it has told of has come, for its answer waited for that. But some send a line end all the same, or a body whose length
+/// they do not tell, so this is for GET and HEAD; and for responses that are there at once, and fit what a connection sends unasked: else there
+/// would be time for bytes to come, or the kernel would keep for long what a slow client does not read. A server that ends has nobody who sends
+/// the rest, if it is the only process of its network.
 bool connection::may_close_at_once() const noexcept {
   return asked_for_end_ && !lingers_ && !unread_ && !waited_ && !draining_ && tls_ == nullptr && exchange_->in.empty();
 }

@@ -50,7 +50,7 @@ struct lifecycle_probe {
 
 namespace test {
 
-/// The real one; tells who stands by, and, if the test sets the time, when the alarm is set for.
+/// The real one; tells who stands by, and, if the test sets the time, when the alarm is set for. The test may hold it back.
 class noted_poller final : public detail::poller {
  public:
   void attach(unsigned workers) override { real_.attach(workers); }
@@ -67,7 +67,15 @@ class noted_poller final : public detail::poller {
   }
   void set_alarm(std::uint64_t at_ns) noexcept override {
     alarm_ns = at_ns;
-    if (still_at_ns == 0) real_.set_alarm(at_ns);
+    if (still_at_ns == 0 && !is_held) real_.set_alarm(at_ns);
+  }
+  void hold_alarm() noexcept {
+    is_held = true;
+    real_.set_alarm(real_.now_ns() + 100'000'000'000);
+  }
+  void release_alarm() noexcept {
+    is_held = false;
+    real_.set_alarm(alarm_ns.load());
   }
   bool is_seated(unsigned worker) const noexcept override { return real_.is_seated(worker); }
   detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
@@ -104,6 +112,7 @@ class noted_poller final : public detail::poller {
   std::atomic<unsigned> calls{0};
   std::atomic<std::uint64_t> alarm_ns{0};
   std::uint64_t still_at_ns = 0;
+  std::atomic<bool> is_held{false};  // the alarm
   std::atomic<unsigned> harvests{0};
   bool finds_much = false;
   std::function<void()> before_sleep;

@@ -82,7 +82,8 @@ TEST_F(standing_by, a_worker_comes_for_its_own_colors_although_the_other_one_loo
   EXPECT_EQ(heard.load(), 800);
 }
 
-// Few clients, whose turns are dear: the other one sleeps after each few, and so never comes to a look after 64 events.
+// Few clients, whose turns are dear: the other one sleeps after each few, and so never comes to a look after 64 events. A round takes as long as
+// the alarm: were it to go off, the two would change places before either knew what its turns cost.
 TEST_F(standing_by, a_worker_is_called_when_the_other_ones_sleep_has_brought_long_turns) {
   std::atomic<unsigned> calls_before{0};
   std::atomic<bool> called{false};
@@ -90,7 +91,9 @@ TEST_F(standing_by, a_worker_is_called_when_the_other_ones_sleep_has_brought_lon
   int rounds = 0;
   std::function<void()> round = [&] {
     if (called.load() || ++rounds == 300) return rt.stop();
+    time.release_alarm();
     send_other_to_stand_by();
+    time.hold_alarm();
     calls_before = time.calls.load();
     left = static_cast<int>(clients_.size());
     for (const plain_client& client : clients_) client.send();

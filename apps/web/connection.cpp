@@ -213,7 +213,7 @@ void connection::untake(std::size_t bytes) noexcept {
 
 /// Sends parts of a page or a file, with what stands around them.
 tartan::task<bool> connection::send_more() {
-  const std::shared_ptr<const file> sent = std::move(exchange_->large);
+  const std::shared_ptr<const shared_file> sent = std::move(exchange_->large);
   const shared_page page = std::move(exchange_->kept);
   for (std::size_t n = 0; n < exchange_->parts.size(); ++n) {
     const bool is_framed = co_await send_text(exchange_->frame[n]);

@@ -143,18 +143,21 @@ const shared_page* connection::current(std::string_view key) {
 }
 
 /// With the file, or with a sibling that the client likes better. Gives false if the library has to be asked for that.
-bool connection::answer_best(const shared_page& what, const std::shared_ptr<const file>& large) {
+bool connection::answer_best(const shared_page& what, const std::shared_ptr<const shared_file>& large) {
   const coding_set there = what->siblings.without(exchange_->gone);
   if (!there.empty()) exchange_->as = best_coding(header_lines{exchange_->request.fields}, there);
-  if (exchange_->as == coding::identity) {
-    if (what->is_large() && large == nullptr) return false;
-    answer_page(what, large);
-    return true;
-  }
+  if (exchange_->as == coding::identity) return large == nullptr ? answer_at_hand(what) : (answer_page(what, large), true);
   exchange_->sibling_key = key_of(exchange_->target.path, exchange_->as);
   const shared_page* const sibling = current(exchange_->sibling_key);
-  if (sibling == nullptr || (*sibling)->is_large()) return false;
-  answer_page(*sibling);
+  return sibling != nullptr && answer_at_hand(*sibling);
+}
+
+/// With a page that is current. Gives false if it is large and its file is not open, or has become longer or shorter: then the library has to be asked.
+bool connection::answer_at_hand(const shared_page& what) {
+  const std::shared_ptr<const shared_file> large = what->large.lock();
+  if (what->is_large() && (large == nullptr || !is_as_long_as(*large, what->size))) return false;
+  if (large != nullptr) large->note_use();
+  answer_page(what, large);
   return true;
 }
 
@@ -180,7 +183,7 @@ byte_ranges connection::ranges_of(const page& what) const {
 }
 
 /// `large`: whose body is sent from the disk.
-void connection::answer_page(const shared_page& what, const std::shared_ptr<const file>& large) {
+void connection::answer_page(const shared_page& what, const std::shared_ptr<const shared_file>& large) {
   const header_lines fields{exchange_->request.fields};
   const validators known{what->tag, what->modified};
   if (exchange_->request.is_conditional) {
@@ -202,19 +205,19 @@ void connection::answer_page(const shared_page& what, const std::shared_ptr<cons
 }
 
 /// Parts of a page, if its body is wanted; frame has what stands around them.
-void connection::send_behind(const shared_page& what, const std::shared_ptr<const file>& large, std::span<const byte_range> parts) {
+void connection::send_behind(const shared_page& what, const std::shared_ptr<const shared_file>& large, std::span<const byte_range> parts) {
   if (exchange_->request.method == method::head) return;
   exchange_->large = large;
   if (large == nullptr) exchange_->kept = what;
   exchange_->parts.assign(parts.begin(), parts.end());
 }
 
-void connection::send_all_behind(const shared_page& what, const std::shared_ptr<const file>& large) {
+void connection::send_all_behind(const shared_page& what, const std::shared_ptr<const shared_file>& large) {
   exchange_->frame.assign(2, {});
   send_behind(what, large, std::array{byte_range{0, what->size}});
 }
 
-void connection::answer_parts(const shared_page& what, const byte_ranges& asked, const std::shared_ptr<const file>& large) {
+void connection::answer_parts(const shared_page& what, const byte_ranges& asked, const std::shared_ptr<const shared_file>& large) {
   if (asked.what() == byte_ranges::outcome::unsatisfiable) {
     append_not_satisfiable(exchange_->out, *what, form_of_no_page());
     return end_request(status::range_not_satisfiable);
@@ -308,7 +311,7 @@ bool connection::answer_failure(status why) {
 }
 
 /// `what`: null if there is none.
-void connection::answer_error(const shared_page& what, const std::shared_ptr<const file>& large) {
+void connection::answer_error(const shared_page& what, const std::shared_ptr<const shared_file>& large) {
   const status why = std::exchange(exchange_->error, status::ok);
   if (what == nullptr) return answer_status(why);
   const bool is_apart = large != nullptr || what->size > most_copied;

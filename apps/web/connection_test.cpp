@@ -4,6 +4,7 @@
 #include <tartan/time/with_timeout.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "tests/web/failing_disk.h"
 #include "tests/web/failing_memory.h"
@@ -352,6 +353,46 @@ TEST_P(a_server_of_one_worker, has_no_buffer_for_each_connection_that_was_answer
       co_await hear(others.back(), came, "a page");
     }
     EXPECT_EQ(counts.count(), 0u);
+  });
+}
+
+/// The worker has the page and its open file, and the page counts as checked.
+TEST_P(a_server_of_one_worker, never_sends_a_large_file_with_another_length) {
+  with_.pages.recheck = 1h;
+  write("coded", "as it is");
+  write("coded.gz", std::string(large, 'z'));
+  const struct {
+    const char* path;
+    const char* name;
+    const char* fields;
+  } cases[] = {{"/large", "large", ""}, {"/coded", "coded.gz", "Accept-Encoding: gzip\r\n"}};
+  play_on_the_kernel([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    for (const auto& each : cases) {
+      for (const std::size_t size : {large, large, large - 1000, large + 1000}) {
+        write(each.name, std::string(size - 1, 'y') + "!");  // in place: it is the same open file
+        std::string came;
+        co_await send(c, get(each.path, each.fields));
+        co_await hear(c, came, "!");
+        EXPECT_EQ(value_of(came, "Content-Length"), std::to_string(size));
+        EXPECT_EQ(came.size() - came.find("\r\n\r\n") - 4, size);
+      }
+    }
+  });
+}
+
+/// Nobody asks the library meanwhile, which would close it.
+TEST_P(a_server_of_one_worker, keeps_a_large_file_open_while_it_is_sent_again_and_again) {
+  with_.pages.recheck = 1h;
+  write("large", std::string(large, 'x') + "!");
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    for (int n = 0; n < 6; ++n) {
+      std::string came;
+      co_await send(c, get("/large"));
+      co_await hear(c, came, "!");
+      EXPECT_TRUE(came.starts_with("HTTP/1.1 200 ")) << came.substr(0, 20) << " after " << 4 * n << " s";
+      if (n == 0) std::filesystem::remove(folder_ / "large");
+      co_await pass(4s);
+    }
   });
 }
 

@@ -1,9 +1,12 @@
 #pragma once
 /// An open file.
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +38,28 @@ class file {
  private:
   int descriptor_ = -1;
 };
+
+/// A large file, for all who send it.
+class shared_file : public file {
+ public:
+  explicit shared_file(file&& opened) noexcept : file{std::move(opened)} {}
+
+  /// Threads: any. Cost: who says so often writes seldom.
+  void note_use() const noexcept {
+    if (!used_.load(std::memory_order_relaxed)) used_.store(true, std::memory_order_relaxed);
+  }
+  /// Whether it was used since this was asked the last time.
+  [[nodiscard]] bool was_used() const noexcept { return used_.exchange(false, std::memory_order_relaxed); }
+
+ private:
+  mutable std::atomic<bool> used_{true};  ///< relaxed: a hint
+};
+
+/// Of a file on a network, as the system last heard of it: a worker must not wait for more. If that cannot be had, it is taken to be.
+[[nodiscard]] inline bool is_as_long_as(const file& open, std::uint64_t size) noexcept {
+  struct statx now{};
+  return ::statx(open.descriptor(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_SIZE, &now) != 0 || now.stx_size == size;
+}
 
 /// Fills the text with what begins there. False: it cannot be read, or is shorter.
 [[nodiscard]] inline bool read_all(const file& from, std::string& into, std::uint64_t first) noexcept {

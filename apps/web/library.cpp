@@ -5,9 +5,6 @@
 #include <tartan/core/spawn.h>
 #include <tartan/time/sleep.h>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <exception>
 #include <functional>
@@ -17,12 +14,6 @@
 namespace web {
 
 namespace {
-
-/// Of a file on a network, as the system last heard of it: a worker must not wait for more. If that cannot be had, it is taken to be.
-bool is_as_long_as(const file& open, std::uint64_t size) noexcept {
-  struct statx now{};
-  return ::statx(open.descriptor(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_SIZE, &now) != 0 || now.stx_size == size;
-}
 
 /// As it is on the shelf; nothing if it is not there, or is large and nobody has it open any more, or has become longer or shorter since.
 std::optional<finding> kept(page_cache& pages, std::string_view key) {
@@ -73,20 +64,20 @@ tartan::task<finding> library::ask(std::string_view key, page_cache::time now) {
 }
 
 /// Color: the shelf's. Does nothing if there is no memory for it.
-void library::stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const file>& what) noexcept {
+void library::stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const shared_file>& what) noexcept {
   const std::size_t most = with_.open_files / with_.shelves;
   if (most == 0) return;
-  std::vector<open_file>& files = on->files;
-  const auto known = std::find_if(files.begin(), files.end(), [&](const open_file& each) { return each.what == what; });
+  auto& files = on->files;
+  const auto known = std::find(files.begin(), files.end(), what);
   if (known != files.end()) {
-    known->used = true;
+    what->note_use();
     std::rotate(known, known + 1, files.end());
     return;
   }
   try {
     if (!on->closes) tartan::spawn_in(on->color.value(), close_unused(on));
     on->closes = true;
-    files.push_back({what});
+    files.push_back(what);
   } catch (const std::bad_alloc&) {  // it closes when it has been sent
   }
   if (files.size() > most) files.erase(files.begin());
@@ -100,8 +91,7 @@ tartan::task<> library::close_unused(std::weak_ptr<shelf> at) {
     const std::shared_ptr<shelf> on = at.lock();  // not over the sleep
     if (on == nullptr) co_return;
     if (!passed) on->files.clear();
-    std::erase_if(on->files, [](const open_file& each) { return !each.used; });
-    for (open_file& each : on->files) each.used = false;
+    std::erase_if(on->files, [](const auto& each) { return !each->was_used(); });
     on->closes = !on->files.empty();
     if (!on->closes) co_return;
   }
@@ -144,13 +134,13 @@ finding library::keep(shelf& into, std::string_view key, document came, const st
   } else if (came.code == status::ok) {
     if (came.large.is_open()) {
       const bool is_open_already = old && old->large != nullptr && old->content->version == came.content.version;
-      found.large = is_open_already ? old->large : std::make_shared<const file>(std::move(came.large));
+      found.large = is_open_already ? old->large : std::make_shared<const shared_file>(std::move(came.large));
     }
     came.content.large = found.large;
     found.content = std::make_shared<const page>(std::move(came.content));
   }
   if (came.code != status::unavailable && old && old->large != nullptr && old->large != found.large) {  // it is another file now, or none
-    std::erase_if(into.files, [&](const open_file& each) { return each.what == old->large; });
+    std::erase(into.files, old->large);
   }
   if (found.content != nullptr) {
     into.pages.put(key, found.content, asked);

@@ -26,7 +26,7 @@ namespace web {
 struct finding {
   status code = status::not_found;
   shared_page content;                ///< if ok
-  std::shared_ptr<const file> large;  ///< if the body is to be sent from the disk: the same for all who send it
+  std::shared_ptr<const shared_file> large;  ///< if the body is to be sent from the disk: the same for all who send it
   page_cache::time checked{};         ///< when the disk was asked
 };
 
@@ -89,16 +89,11 @@ class library {
     tartan::semaphore turn{1};
     std::optional<finding> answer;
   };
-  /// A large file that was sent a short time ago.
-  struct open_file {
-    std::shared_ptr<const file> what;
-    bool used = true;  ///< since somebody last looked which are not
-  };
   struct shelf {
     shelf(tartan::runtime& rt, const cache_limits& limits) : color{rt, "shelf"}, pages{limits} {}
     tartan::strand color;
     page_cache pages;
-    std::vector<open_file> files;  ///< the last one that was asked for is the last
+    std::vector<std::shared_ptr<const shared_file>> files;  ///< large ones, sent a short time ago; the last one that was asked for here is the last
     bool closes = false;           ///< somebody looks after them
     std::map<std::string, std::shared_ptr<question>, std::less<>> open;  ///< those without an answer, by key
     std::size_t loads = 0;
@@ -120,7 +115,7 @@ class library {
   };
 
   [[nodiscard]] const std::shared_ptr<shelf>& shelf_of(std::string_view key) noexcept;
-  void stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const file>& what) noexcept;
+  void stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const shared_file>& what) noexcept;
   static tartan::task<> close_unused(std::weak_ptr<shelf> at);
   [[nodiscard]] tartan::task<> check_due(page_cache::time now);
   [[nodiscard]] std::vector<document> load_again(const std::vector<due_page>& all) const;

@@ -217,6 +217,29 @@ TEST_P(pages, that_are_too_large_stay_open_while_they_are_asked_for) {
   EXPECT_EQ(descriptors(), before);
 }
 
+/// By a worker that has the page, and so does not ask.
+TEST_P(pages, that_are_too_large_stay_open_while_they_are_used) {
+  write("large", std::string(1000, 'x'));
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {.largest_page = 999}};
+  const std::size_t before = descriptors();
+  rt.spawn([&]() -> tartan::task<> {
+    const shared_page kept = (co_await all.ask("/large", start_)).content;
+    for (int n = 0; n < 5; ++n) {
+      EXPECT_TRUE(co_await tartan::sleep(4s));
+      const auto open = kept->large.lock();
+      if (open == nullptr) co_return ADD_FAILURE() << "closed after " << 4 * (n + 1) << " s, although it was used 4 s ago";
+      open->note_use();
+    }
+    EXPECT_TRUE(co_await tartan::sleep(10s));
+    EXPECT_TRUE(kept->large.expired());
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(all.loads(), 1u);
+  EXPECT_EQ(descriptors(), before);
+}
+
 /// The path is so long that nothing else is as large as what its copies take.
 TEST_P(pages, that_cannot_be_put_on_the_list_for_want_of_memory_become_old) {
   const std::string path = "/" + std::string(200, 'a');
@@ -242,7 +265,7 @@ TEST_P(pages, that_cannot_be_put_on_the_list_for_want_of_memory_become_old) {
 }
 
 TEST_P(pages, that_are_too_large_are_given_out_without_memory_for_a_place_among_the_open_ones) {
-  constexpr std::size_t place = 24;  // bytes; other things have as many
+  constexpr std::size_t place = sizeof(std::shared_ptr<const shared_file>);  // other things have as many bytes
   write("large", std::string(1000, 'x'));
   const document_root root{folder()};
   const std::size_t before = descriptors();

@@ -51,7 +51,7 @@ struct page {
   file_version version;
   coding_set siblings;     ///< that may be sent instead; a sibling itself has none
   coding as = coding::identity;  ///< which sibling it is
-  std::weak_ptr<const file> large;  ///< the file, while somebody sends it, or its shelf keeps it open
+  std::weak_ptr<const shared_file> large;  ///< the file, while somebody sends it, or its shelf keeps it open
 
   [[nodiscard]] bool is_large() const noexcept { return body.size() != size; }
 

@@ -213,7 +213,7 @@ void connection::untake(std::size_t bytes) noexcept {
 
 /// Sends parts of a page or a file, with what stands around them.
 tartan::task<bool> connection::send_more() {
-  const std::shared_ptr<const shared_file> sent = std::move(exchange_->large);
+  const large_file sent = std::move(exchange_->large);
   const shared_page page = std::move(exchange_->kept);
   for (std::size_t n = 0; n < exchange_->parts.size(); ++n) {
     const bool is_framed = co_await send_text(exchange_->frame[n]);
@@ -339,7 +339,7 @@ void connection::leave_buffer() {
 bool connection::send_now() {
   std::string& out = exchange_->out;
   sent_ += out.size() + bytes_behind();
-  if (sent_ > sent_unasked) lingers_ = true;
+  if (sent_ > sent_unasked || exchange_->large != nullptr) lingers_ = true;  // the disk may take its time
   if (tls_ != nullptr) return out.empty() && !has_more_to_send();
   if (out.empty()) return !has_more_to_send();
   phase_ = phase::sending;

@@ -79,16 +79,15 @@ class alignas(64) connection {
   [[nodiscard]] stop answer();
   [[nodiscard]] bool answer_request();
   void send_to_tls();
-  [[nodiscard]] bool answer_best(const shared_page& what, const std::shared_ptr<const shared_file>& large = nullptr);
-  [[nodiscard]] bool answer_at_hand(const shared_page& what);
-  void answer_page(const shared_page& what, const std::shared_ptr<const shared_file>& large = nullptr);
-  void answer_parts(const shared_page& what, const byte_ranges& asked, const std::shared_ptr<const shared_file>& large);
+  [[nodiscard]] bool answer_best(const shared_page& what, large_file large = nullptr);
+  void answer_page(const shared_page& what, large_file large);
+  void answer_parts(const shared_page& what, const byte_ranges& asked, large_file large);
   void answer_status(status s);
   [[nodiscard]] bool answer_finding(const finding& found);
   [[nodiscard]] bool answer_failure(status why);
-  void answer_error(const shared_page& what, const std::shared_ptr<const shared_file>& large = nullptr);
-  void send_behind(const shared_page& what, const std::shared_ptr<const shared_file>& large, std::span<const byte_range> parts);
-  void send_all_behind(const shared_page& what, const std::shared_ptr<const shared_file>& large);
+  void answer_error(const shared_page& what, large_file large = nullptr);
+  void send_behind(const shared_page& what, large_file large, std::span<const byte_range> parts);
+  void send_all_behind(const shared_page& what, large_file large);
   [[nodiscard]] bool has_more_to_send() const noexcept { return exchange_->large != nullptr || exchange_->kept != nullptr; }
   [[nodiscard]] byte_ranges ranges_of(const page& what) const;
   [[nodiscard]] std::uint64_t bytes_behind() const noexcept;
@@ -147,7 +146,7 @@ class alignas(64) connection {
   time waits_since_{};            ///< it is in its phase, or in a piece of what it sends
   time deadline_ = time::max();
   time timer_at_ = time::max();
-  std::size_t sent_ = 0;          ///< bytes of responses from memory
+  std::size_t sent_ = 0;          ///< bytes of responses
   phase phase_ = phase::idle;
   arrival came_ = arrival::nothing;
   stop next_ = stop::input;       ///< what the last answer() has come to, if came_ is bytes

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstddef>
 #include <ctime>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -26,6 +27,15 @@ std::string host_of(const tartan::result<tartan::address>& peer) {
   if (peer && peer->is_ip()) text.erase(text.rfind(':'));
   if (text.starts_with('[')) text = text.substr(1, text.size() - 2);
   return text.empty() ? "-" : text;
+}
+
+/// Whether all of a page that is current is here: in memory, or in its file, if that is open, and as long as it was.
+bool is_at_hand(const page& what, large_file& large) noexcept {
+  if (!what.is_large()) return true;
+  large = what.large.lock();
+  if (large == nullptr || !is_as_long_as(*large, what.size)) return false;
+  large->note_use();
+  return true;
 }
 
 }  // namespace
@@ -142,22 +152,19 @@ const shared_page* connection::current(std::string_view key) {
   return &known->content;
 }
 
-/// With the file, or with a sibling that the client likes better. Gives false if the library has to be asked for that.
-bool connection::answer_best(const shared_page& what, const std::shared_ptr<const shared_file>& large) {
+/// With the page, or with a sibling that the client likes better. Gives false if the library has to be asked for that.
+bool connection::answer_best(const shared_page& what, large_file large) {
   const coding_set there = what->siblings.without(exchange_->gone);
   if (!there.empty()) exchange_->as = best_coding(header_lines{exchange_->request.fields}, there);
-  if (exchange_->as == coding::identity) return large == nullptr ? answer_at_hand(what) : (answer_page(what, large), true);
+  if (exchange_->as == coding::identity) {
+    if (large == nullptr && !is_at_hand(*what, large)) return false;
+    answer_page(what, std::move(large));
+    return true;
+  }
   exchange_->sibling_key = key_of(exchange_->target.path, exchange_->as);
   const shared_page* const sibling = current(exchange_->sibling_key);
-  return sibling != nullptr && answer_at_hand(*sibling);
-}
-
-/// With a page that is current. Gives false if it is large and its file is not open, or has become longer or shorter: then the library has to be asked.
-bool connection::answer_at_hand(const shared_page& what) {
-  const std::shared_ptr<const shared_file> large = what->large.lock();
-  if (what->is_large() && (large == nullptr || !is_as_long_as(*large, what->size))) return false;
-  if (large != nullptr) large->note_use();
-  answer_page(what, large);
+  if (sibling == nullptr || !is_at_hand(**sibling, large)) return false;
+  answer_page(*sibling, std::move(large));
   return true;
 }
 
@@ -183,7 +190,7 @@ byte_ranges connection::ranges_of(const page& what) const {
 }
 
 /// `large`: whose body is sent from the disk.
-void connection::answer_page(const shared_page& what, const std::shared_ptr<const shared_file>& large) {
+void connection::answer_page(const shared_page& what, large_file large) {
   const header_lines fields{exchange_->request.fields};
   const validators known{what->tag, what->modified};
   if (exchange_->request.is_conditional) {
@@ -196,35 +203,35 @@ void connection::answer_page(const shared_page& what, const std::shared_ptr<cons
   }
   if (exchange_->request.asks_for_range) {
     const byte_ranges asked = ranges_of(*what);
-    if (asked.what() != byte_ranges::outcome::whole) return answer_parts(what, asked, large);
+    if (asked.what() != byte_ranges::outcome::whole) return answer_parts(what, asked, std::move(large));
   }
   const bool is_apart = large != nullptr || what->size > most_copied;
   append_page(exchange_->out, *what, form(), is_apart);
-  if (is_apart) send_all_behind(what, large);
+  if (is_apart) send_all_behind(what, std::move(large));
   end_request(status::ok);
 }
 
 /// Parts of a page, if its body is wanted; frame has what stands around them.
-void connection::send_behind(const shared_page& what, const std::shared_ptr<const shared_file>& large, std::span<const byte_range> parts) {
+void connection::send_behind(const shared_page& what, large_file large, std::span<const byte_range> parts) {
   if (exchange_->request.method == method::head) return;
-  exchange_->large = large;
   if (large == nullptr) exchange_->kept = what;
+  exchange_->large = std::move(large);
   exchange_->parts.assign(parts.begin(), parts.end());
 }
 
-void connection::send_all_behind(const shared_page& what, const std::shared_ptr<const shared_file>& large) {
+void connection::send_all_behind(const shared_page& what, large_file large) {
   exchange_->frame.assign(2, {});
-  send_behind(what, large, std::array{byte_range{0, what->size}});
+  send_behind(what, std::move(large), std::array{byte_range{0, what->size}});
 }
 
-void connection::answer_parts(const shared_page& what, const byte_ranges& asked, const std::shared_ptr<const shared_file>& large) {
+void connection::answer_parts(const shared_page& what, const byte_ranges& asked, large_file large) {
   if (asked.what() == byte_ranges::outcome::unsatisfiable) {
     append_not_satisfiable(exchange_->out, *what, form_of_no_page());
     return end_request(status::range_not_satisfiable);
   }
   const std::span<const byte_range> parts = asked.parts();
   append_parts(exchange_->out, *what, parts, parts.size() > 1 ? new_boundary() : std::string{}, form(), exchange_->frame);
-  send_behind(what, large, parts);
+  send_behind(what, std::move(large), parts);
   end_request(status::partial_content);
 }
 
@@ -275,7 +282,7 @@ std::string_view connection::wanted_key() const {
 /// Gives false if the library has to be asked for something else.
 bool connection::answer_finding(const finding& found) {
   if (found.code == status::ok) {
-    kept_pages().put(wanted_key(), found.content, found.checked);  // of a large one, what it is known by
+    kept_pages().put(wanted_key(), found.content, found.checked);  // of a large one, what it is known by, and the way to its file
   } else {
     kept_pages().drop(wanted_key());
   }
@@ -305,18 +312,19 @@ bool connection::answer_failure(status why) {
   }
   exchange_->error = why;
   const shared_page* const known = current(wanted_key());
-  if (known == nullptr || (*known)->is_large()) return false;
-  answer_error(*known);
+  large_file large;
+  if (known == nullptr || !is_at_hand(**known, large)) return false;
+  answer_error(*known, std::move(large));
   return true;
 }
 
 /// `what`: null if there is none.
-void connection::answer_error(const shared_page& what, const std::shared_ptr<const shared_file>& large) {
+void connection::answer_error(const shared_page& what, large_file large) {
   const status why = std::exchange(exchange_->error, status::ok);
   if (what == nullptr) return answer_status(why);
   const bool is_apart = large != nullptr || what->size > most_copied;
   append_error_page(exchange_->out, why, *what, form_of_no_page(), is_apart);
-  if (is_apart) send_all_behind(what, large);
+  if (is_apart) send_all_behind(what, std::move(large));
   end_request(why);
 }
 

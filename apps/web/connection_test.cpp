@@ -356,6 +356,22 @@ TEST_P(a_server_of_one_worker, has_no_buffer_for_each_connection_that_was_answer
   });
 }
 
+/// It has been asked for before, so that this answer waits for no library; but the disk may take its time.
+TEST_P(a_server_of_one_worker, waits_for_the_peer_behind_a_short_part_of_a_large_file) {
+  for (const bool is_closed_by_1_0 : {false, true}) {
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      std::string came;
+      const std::string part = "Range: bytes=0-1\r\n";
+      co_await send(c, get("/large", part));
+      co_await hear(c, came, "\r\n\r\nxx");
+      std::string last = is_closed_by_1_0 ? "GET /large HTTP/1.0\r\n" + part + "\r\n" : get("/large", part + "Connection: close\r\n");
+      co_await send(c, std::move(last));
+      const bool may = co_await may_go_on(c, "HTTP/1.1 206 ");
+      EXPECT_TRUE(may);
+    });
+  }
+}
+
 /// The worker has the page and its open file, and the page counts as checked.
 TEST_P(a_server_of_one_worker, never_sends_a_large_file_with_another_length) {
   with_.pages.recheck = 1h;

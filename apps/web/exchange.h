@@ -46,7 +46,7 @@ struct exchange {
   std::size_t response_at = 0;    ///< where in it the last one begins
   std::string log;                ///< lines for responses in out, if there is an access log
   shared_page kept;               ///< whose content comes behind out, from memory;
-  std::shared_ptr<const shared_file> large;  ///< or this one's, from the disk
+  large_file large;               ///< or this one's, from the disk
   std::vector<byte_range> parts;      ///< of it
   std::vector<std::string> frame;     ///< what is sent before each of them, and behind the last one
   worker_store* store = nullptr;      ///< of the worker that answers; not to be kept over a co_await

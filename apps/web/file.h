@@ -1,8 +1,6 @@
 #pragma once
 /// An open file.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -10,6 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -48,6 +47,7 @@ class shared_file : public file {
   void note_use() const noexcept {
     if (!used_.load(std::memory_order_relaxed)) used_.store(true, std::memory_order_relaxed);
   }
+  [[nodiscard]] bool is_used() const noexcept { return used_.load(std::memory_order_relaxed); }
   /// Whether it was used since this was asked the last time.
   [[nodiscard]] bool was_used() const noexcept { return used_.exchange(false, std::memory_order_relaxed); }
 
@@ -55,11 +55,11 @@ class shared_file : public file {
   mutable std::atomic<bool> used_{true};  ///< relaxed: a hint
 };
 
+/// Null: none.
+using large_file = std::shared_ptr<const shared_file>;
+
 /// Of a file on a network, as the system last heard of it: a worker must not wait for more. If that cannot be had, it is taken to be.
-[[nodiscard]] inline bool is_as_long_as(const file& open, std::uint64_t size) noexcept {
-  struct statx now{};
-  return ::statx(open.descriptor(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_SIZE, &now) != 0 || now.stx_size == size;
-}
+[[nodiscard]] bool is_as_long_as(const file& open, std::uint64_t size) noexcept;
 
 /// Fills the text with what begins there. False: it cannot be read, or is shorter.
 [[nodiscard]] inline bool read_all(const file& from, std::string& into, std::uint64_t first) noexcept {

@@ -36,8 +36,8 @@ tartan::task<> ask(question what) {
 
 void keep_fresh(const std::shared_ptr<site>& of, host& at, page_cache::entry& known, page_cache::time now) noexcept {
   if (now - known.asked < of->settings.pages.pause()) return;
-  // A large one is asked for each time anyway. What has no tag is a listing, which is made anew each time, or a file that was just written.
-  if (known.content->is_large() || known.content->tag.empty()) return;
+  // What has no tag is a listing, which is made anew each time, or a file that was just written.
+  if (known.content->tag.empty()) return;
   known.asked = now;
   try {
     question what{of, &at, known.path, now, tartan::strand{of->runtime}};

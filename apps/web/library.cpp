@@ -64,13 +64,13 @@ tartan::task<finding> library::ask(std::string_view key, page_cache::time now) {
 }
 
 /// Color: the shelf's. Does nothing if there is no memory for it.
-void library::stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const shared_file>& what) noexcept {
+void library::stay_open(const std::shared_ptr<shelf>& on, const large_file& what) noexcept {
   const std::size_t most = with_.open_files / with_.shelves;
   if (most == 0) return;
+  what->note_use();
   auto& files = on->files;
   const auto known = std::find(files.begin(), files.end(), what);
   if (known != files.end()) {
-    what->note_use();
     std::rotate(known, known + 1, files.end());
     return;
   }
@@ -80,10 +80,13 @@ void library::stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<
     files.push_back(what);
   } catch (const std::bad_alloc&) {  // it closes when it has been sent
   }
-  if (files.size() > most) files.erase(files.begin());
+  if (files.size() <= most) return;
+  // Who sends it without a visit has left it where it was, but says so.
+  const auto unused = std::find_if(files.begin(), files.end(), [](const auto& each) { return !each->is_used(); });
+  files.erase(unused != files.end() ? unused : files.begin());
 }
 
-/// One file after the other is left to those who send it, 5 to 10 s after it was last asked for. Color: the shelf's, which may go meanwhile, with all of
+/// One file after the other is left to those who send it, 5 to 10 s after it was last used. Color: the shelf's, which may go meanwhile, with all of
 /// them.
 tartan::task<> library::close_unused(std::weak_ptr<shelf> at) {
   for (;;) {
@@ -207,7 +210,7 @@ tartan::task<> library::check_due(page_cache::time now) {
     const page_cache::entry* const there = each.on->pages.find(each.key);
     // Driven out, or asked for meanwhile: what the sweep has read may be an older state.
     if (there == nullptr || there->content != each.known.lock() || there->checked >= now || each.on->open.contains(each.key)) continue;
-    const finding old{status::ok, there->content, nullptr, there->checked};
+    const finding old{status::ok, there->content, there->content->large.lock(), there->checked};
     try {
       static_cast<void>(keep(*each.on, each.key, std::move(came[n]), old, now));
     } catch (const std::bad_alloc&) {  // it stays as it was

@@ -26,7 +26,7 @@ namespace web {
 struct finding {
   status code = status::not_found;
   shared_page content;                ///< if ok
-  std::shared_ptr<const shared_file> large;  ///< if the body is to be sent from the disk: the same for all who send it
+  large_file large;                   ///< if the body is to be sent from the disk: the same for all who send it
   page_cache::time checked{};         ///< when the disk was asked
 };
 
@@ -36,7 +36,7 @@ struct library_settings {
   std::chrono::milliseconds recheck{1'000};  ///< how long ago the disk was asked about a page that is given out, at most, if it answers
   cache_limits cache{};
   std::chrono::milliseconds longest_sweep{20};  ///< of a job that checks pages ahead of time
-  std::size_t open_files = 512;              ///< large ones that stay open although nobody sends them: for 5 to 10 s, those that were sent last
+  std::size_t open_files = 512;              ///< large ones that stay open although nobody sends them: for 5 to 10 s, those that were used last
   std::size_t shelves = 64;                  ///< each has an equal part of all this
 
   [[nodiscard]] bool operator==(const library_settings&) const = default;
@@ -93,8 +93,8 @@ class library {
     shelf(tartan::runtime& rt, const cache_limits& limits) : color{rt, "shelf"}, pages{limits} {}
     tartan::strand color;
     page_cache pages;
-    std::vector<std::shared_ptr<const shared_file>> files;  ///< large ones, sent a short time ago; the last one that was asked for here is the last
-    bool closes = false;           ///< somebody looks after them
+    std::vector<large_file> files;  ///< used a short time ago; the last one that was asked for here is the last
+    bool closes = false;            ///< somebody looks after them
     std::map<std::string, std::shared_ptr<question>, std::less<>> open;  ///< those without an answer, by key
     std::size_t loads = 0;
   };
@@ -115,7 +115,7 @@ class library {
   };
 
   [[nodiscard]] const std::shared_ptr<shelf>& shelf_of(std::string_view key) noexcept;
-  void stay_open(const std::shared_ptr<shelf>& on, const std::shared_ptr<const shared_file>& what) noexcept;
+  void stay_open(const std::shared_ptr<shelf>& on, const large_file& what) noexcept;
   static tartan::task<> close_unused(std::weak_ptr<shelf> at);
   [[nodiscard]] tartan::task<> check_due(page_cache::time now);
   [[nodiscard]] std::vector<document> load_again(const std::vector<due_page>& all) const;

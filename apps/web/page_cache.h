@@ -23,7 +23,7 @@ struct cache_limits {
 /// Pages by path, those that were not asked for the longest making room for new ones.
 ///
 /// The shelves of the library are such caches, and each worker has a small one of its own in front of them (tartan::per_worker): a hit there
-/// costs no lock, no visit to another color and no count: the page is copied into the response within the event that found it.
+/// costs no lock, no visit to another color and, if it is short, no count: the page is copied into the response within the event that found it.
 /// Lifetime: what find gives, until put or drop, and not over a co_await.
 class page_cache {
  public:

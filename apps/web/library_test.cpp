@@ -282,6 +282,23 @@ TEST_P(pages, that_are_too_large_stay_open_after_a_long_transfer) {
   EXPECT_EQ(all.loads(), 2u);
 }
 
+TEST_P(pages, that_are_found_to_be_large_no_more_are_closed) {
+  write("large", std::string(1000, 'x'));
+  const document_root root{folder()};
+  tartan::simulation world;
+  tartan::runtime rt = runtime(world);
+  library all{rt, root, {.largest_page = 999, .longest_sweep = 1h}};
+  rt.spawn([&]() -> tartan::task<> {
+    const shared_page kept = (co_await all.ask("/large", start_)).content;
+    EXPECT_FALSE(kept->large.expired());
+    write("large", "x");
+    for (const auto later : {500ms, 625ms}) static_cast<void>(co_await all.check_ahead("/large", start_ + later));
+    EXPECT_TRUE(kept->large.expired());
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(all.loads(), 2u);
+}
+
 /// Of those on one shelf.
 TEST_P(pages, that_are_too_large_make_room_where_they_are_not_used) {
   const std::vector<std::string> paths = paths_beside(path_of(0));

@@ -1,26 +1,13 @@
-#include "library.h"
-
-#include <gtest/gtest.h>
-#include <tartan/core/blocking.h>
-#include <tartan/core/runtime.h>
-#include <tartan/core/spawn.h>
-#include <tartan/io/simulation.h>
-#include <tartan/time/sleep.h>
+#include "library_fixture.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <functional>
-#include <iterator>
 #include <optional>
 #include <semaphore>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "tests/temporary_folder.h"
-#include "tests/virtual_time.h"
 #include "tests/web/failing_disk.h"
 #include "tests/web/failing_memory.h"
 
@@ -28,74 +15,8 @@ namespace web {
 namespace {
 
 using namespace std::chrono_literals;
+using test::pages;
 
-class pages : public testing::TestWithParam<unsigned> {
- protected:
-  void write(const char* name, const std::string& content) const { std::ofstream{folder_ / name} << content; }
-  [[nodiscard]] tartan::runtime runtime() {
-    tartan::options with;
-    with.workers = GetParam();
-    with.stall_after = {};
-    with.poller = &clock_;
-    with.blocking_threads = 1;
-    return tartan::runtime{with};
-  }
-  /// Whose clock stands still while the disk is asked.
-  [[nodiscard]] static tartan::runtime runtime(tartan::simulation& world) {
-    tartan::options with;
-    with.workers = GetParam();
-    with.poller = world.poller();
-    return tartan::runtime{with};
-  }
-  [[nodiscard]] std::string folder() const { return folder_.path(); }
-
-  /// Those of this program that are open.
-  [[nodiscard]] static std::size_t descriptors() {
-    const std::filesystem::directory_iterator open{"/proc/self/fd"};
-    return static_cast<std::size_t>(std::distance(begin(open), end(open)));
-  }
-
-  [[nodiscard]] static std::string path_of(int n) { return std::string(1, '/').append(std::to_string(n)); }
-
-  /// This one, and two others of its shelf.
-  [[nodiscard]] static std::vector<std::string> paths_beside(const std::string& first) {
-    const auto shelf_of = [](const std::string& path) { return std::hash<std::string_view>{}(path) % 64; };
-    std::vector<std::string> paths{first};
-    for (int n = 1; paths.size() < 3; ++n) {
-      if (shelf_of(path_of(n)) == shelf_of(first)) paths.push_back(path_of(n));
-    }
-    return paths;
-  }
-
-  /// Each in a color of its own. The disk is busy until all of them wait: only then does this clock move.
-  static std::vector<finding> ask(tartan::runtime& rt, library& all, std::string_view path, std::size_t times, page_cache::time now) {
-    std::vector<finding> found(times);
-    std::binary_semaphore done{0};
-    tartan::blocking(rt, {}, [&] { done.acquire(); }, [](tartan::result<>) {});
-    rt.spawn([&]() -> tartan::task<> {
-        EXPECT_TRUE(co_await tartan::sleep(1s));
-        done.release();
-      });
-    for (std::size_t n = 0; n < times; ++n) {
-      rt.spawn_in(tartan::color{100 + n}, [&all, path, now, &into = found[n]]() -> tartan::task<> { into = co_await all.ask(path, now); })
-          .detach();
-    }
-    rt.run_until_idle();
-    return found;
-  }
-
-  static std::optional<finding> check_ahead(tartan::runtime& rt, library& all, std::string_view path, page_cache::time now) {
-    std::optional<finding> found;
-    rt.spawn([&]() -> tartan::task<> { found = co_await all.check_ahead(path, now); });
-    rt.run_until_idle();
-    return found;
-  }
-
-  tartan::test::virtual_poller clock_;
-  tartan::test::temporary_folder folder_;
-  const test::files_changed long_ago_{-60s};
-  const page_cache::time start_{1h};
-};
 INSTANTIATE_TEST_SUITE_P(on, pages, testing::Values(1u, 2u, 4u));
 
 TEST_P(pages, are_read_once_however_many_ask) {
@@ -173,152 +94,6 @@ TEST_P(pages, that_are_not_there_are_looked_for_after_each_question) {
   EXPECT_GE(all.loads(), questions) << "each question of one asker had an answer of its own";
 }
 
-TEST_P(pages, that_are_too_large_stay_on_the_disk) {
-  write("large", std::string(1000, 'x'));
-  const document_root root{folder()};
-  tartan::runtime rt = runtime();
-  library all{rt, root, {.largest_page = 999}};
-  const finding found = ask(rt, all, "/large", 1, start_)[0];
-  ASSERT_EQ(found.code, status::ok);
-  ASSERT_NE(found.large, nullptr);
-  EXPECT_TRUE(found.large->is_open());
-  EXPECT_EQ(found.content->size, 1000u);
-  EXPECT_TRUE(found.content->body.empty());
-}
-
-TEST_P(pages, that_are_too_large_are_open_once_while_somebody_sends_them) {
-  write("large", std::string(1000, 'x'));
-  const document_root root{folder()};
-  tartan::runtime rt = runtime();
-  library all{rt, root, {.largest_page = 999}};
-  const std::size_t before = descriptors();
-  {
-    std::vector<finding> sent = ask(rt, all, "/large", 10, start_);
-    EXPECT_EQ(all.loads(), 1u);
-    sent.push_back(ask(rt, all, "/large", 1, start_ + 999ms)[0]);
-    EXPECT_EQ(all.loads(), 1u) << "somebody has it, and it is fresh";
-    sent.push_back(ask(rt, all, "/large", 1, start_ + 1s)[0]);
-    EXPECT_EQ(all.loads(), 2u);
-    for (const finding& each : sent) EXPECT_EQ(each.large, sent[0].large);
-    EXPECT_EQ(descriptors(), before + 1);
-    write("large", std::string(2000, 'x'));
-    const finding changed = ask(rt, all, "/large", 1, start_ + 2s)[0];
-    EXPECT_EQ(changed.content->size, 2000u);
-    EXPECT_NE(changed.large, sent[0].large);
-  }
-  EXPECT_EQ(descriptors(), before);
-  EXPECT_TRUE(ask(rt, all, "/large", 1, start_ + 2s)[0].large->is_open());
-}
-
-TEST_P(pages, that_are_too_large_stay_open_while_they_are_asked_for) {
-  write("large", std::string(1000, 'x'));
-  const document_root root{folder()};
-  tartan::runtime rt = runtime();
-  library all{rt, root, {.largest_page = 999}};
-  const std::size_t before = descriptors();
-  rt.spawn([&]() -> tartan::task<> {
-    for (int n = 0; n < 5; ++n) {
-      const finding sent = co_await all.ask("/large", start_);
-      EXPECT_NE(sent.large, nullptr);
-      EXPECT_TRUE(co_await tartan::sleep(4s));
-    }
-    EXPECT_EQ(all.loads(), 1u);
-    EXPECT_EQ(descriptors(), before + 1) << "it was asked for 4 s ago";
-    EXPECT_TRUE(co_await tartan::sleep(6s));
-    EXPECT_EQ(descriptors(), before);
-    const finding again = co_await all.ask("/large", start_);
-    EXPECT_NE(again.large, nullptr);
-  });
-  rt.run_until_idle();
-  EXPECT_EQ(all.loads(), 2u);
-  EXPECT_EQ(descriptors(), before);
-}
-
-/// By a worker that has the page, and so does not ask.
-TEST_P(pages, that_are_too_large_stay_open_while_they_are_used) {
-  write("large", std::string(1000, 'x'));
-  const document_root root{folder()};
-  tartan::runtime rt = runtime();
-  library all{rt, root, {.largest_page = 999}};
-  const std::size_t before = descriptors();
-  rt.spawn([&]() -> tartan::task<> {
-    const shared_page kept = (co_await all.ask("/large", start_)).content;
-    for (int n = 1; n <= 6; ++n) {
-      EXPECT_TRUE(co_await tartan::sleep(3s));
-      const auto open = kept->large.lock();
-      if (open == nullptr) co_return ADD_FAILURE() << "closed after " << 3 * n << " s, although it was used 3 s ago";
-      open->note_use();
-    }
-    EXPECT_TRUE(co_await tartan::sleep(11s));
-    EXPECT_TRUE(kept->large.expired());
-  });
-  rt.run_until_idle();
-  EXPECT_EQ(all.loads(), 1u);
-  EXPECT_EQ(descriptors(), before);
-}
-
-/// Its shelf has closed it, for a slow client has had it for long. Another one there is asked for all the time.
-TEST_P(pages, that_are_too_large_stay_open_after_a_long_transfer) {
-  const std::string other = paths_beside("/large")[1];
-  write("large", std::string(1000, 'x'));
-  write(other.c_str() + 1, std::string(1000, 'x'));
-  const document_root root{folder()};
-  tartan::simulation world;
-  tartan::runtime rt = runtime(world);
-  library all{rt, root, {.largest_page = 999}};
-  rt.spawn([&]() -> tartan::task<> {
-    finding sent = co_await all.ask("/large", start_);
-    const shared_page kept = sent.content;
-    for (int s = 0; s < 18; s += 2) {
-      static_cast<void>(co_await all.ask(other, start_));
-      EXPECT_TRUE(co_await tartan::sleep(2s));
-    }
-    static_cast<void>(co_await all.ask("/large", start_));
-    sent = {};
-    EXPECT_TRUE(co_await tartan::sleep(4s));  // the shelf looks after 20 s
-    EXPECT_FALSE(kept->large.expired());
-  });
-  rt.run_until_idle();
-  EXPECT_EQ(all.loads(), 2u);
-}
-
-TEST_P(pages, that_are_found_to_be_large_no_more_are_closed) {
-  write("large", std::string(1000, 'x'));
-  const document_root root{folder()};
-  tartan::simulation world;
-  tartan::runtime rt = runtime(world);
-  library all{rt, root, {.largest_page = 999, .longest_sweep = 1h}};
-  rt.spawn([&]() -> tartan::task<> {
-    const shared_page kept = (co_await all.ask("/large", start_)).content;
-    EXPECT_FALSE(kept->large.expired());
-    write("large", "x");
-    for (const auto later : {500ms, 625ms}) static_cast<void>(co_await all.check_ahead("/large", start_ + later));
-    EXPECT_TRUE(kept->large.expired());
-  });
-  rt.run_until_idle();
-  EXPECT_EQ(all.loads(), 2u);
-}
-
-/// Of those on one shelf.
-TEST_P(pages, that_are_too_large_make_room_where_they_are_not_used) {
-  const std::vector<std::string> paths = paths_beside(path_of(0));
-  for (const std::string& path : paths) write(path.c_str() + 1, std::string(1000, 'x'));
-  const document_root root{folder()};
-  tartan::simulation world;
-  tartan::runtime rt = runtime(world);
-  library all{rt, root, {.largest_page = 999, .open_files = 2 * 64}};
-  rt.spawn([&]() -> tartan::task<> {
-    std::vector<shared_page> kept;
-    for (const int n : {0, 1}) kept.push_back((co_await all.ask(paths[static_cast<std::size_t>(n)], start_)).content);
-    EXPECT_TRUE(co_await tartan::sleep(6s));
-    if (const auto first = kept[0]->large.lock()) first->note_use();
-    static_cast<void>(co_await all.ask(paths[2], start_));
-    EXPECT_FALSE(kept[0]->large.expired());
-    EXPECT_TRUE(kept[1]->large.expired());
-  });
-  rt.run_until_idle();
-}
-
 /// The path is so long that nothing else is as large as what its copies take.
 TEST_P(pages, that_cannot_be_put_on_the_list_for_want_of_memory_become_old) {
   const std::string path = "/" + std::string(200, 'a');
@@ -341,68 +116,6 @@ TEST_P(pages, that_cannot_be_put_on_the_list_for_want_of_memory_become_old) {
   EXPECT_FALSE(check_ahead(rt, all, path, start_ + 625ms));
   EXPECT_EQ(all.loads(), 1u) << "nothing was on the list";
   EXPECT_EQ(ask(rt, all, path, 1, start_ + 1s)[0].checked, start_ + 1s);
-}
-
-TEST_P(pages, that_are_too_large_are_given_out_without_memory_for_a_place_among_the_open_ones) {
-  constexpr std::size_t place = sizeof(large_file);  // other things have as many bytes
-  write("large", std::string(1000, 'x'));
-  const document_root root{folder()};
-  const std::size_t before = descriptors();
-  std::size_t given_out = 0;
-  bool has_failed = true;
-  for (std::size_t n = 0; has_failed; ++n) {
-    tartan::runtime rt = runtime();
-    library all{rt, root, {.largest_page = 999}};
-    rt.spawn([&]() -> tartan::task<> {
-      {
-        const test::failing_memory fails{test::allocations::of(place), n};
-        const finding found = co_await all.ask("/large", start_);
-        EXPECT_TRUE(found.code == status::unavailable || found.large->is_open()) << n;
-        has_failed = fails.count() > n;
-        if (has_failed && found.code == status::ok) ++given_out;
-      }
-      const finding again = co_await all.ask("/large", start_);
-      EXPECT_NE(again.large, nullptr) << n;
-    });
-    rt.run_until_idle();
-  }
-  EXPECT_NE(given_out, 0u);
-  EXPECT_EQ(descriptors(), before);
-}
-
-TEST_P(pages, that_are_too_large_are_never_given_out_with_another_length) {
-  write("large", std::string(2000, 'x'));
-  const document_root root{folder()};
-  tartan::runtime rt = runtime();
-  library all{rt, root, {.largest_page = 999}};
-  const finding first = ask(rt, all, "/large", 1, start_)[0];
-  for (const std::size_t size : {1500u, 3000u}) {
-    write("large", std::string(size, 'x'));  // in place: it is the same open file
-    for (const finding& each : ask(rt, all, "/large", 5, start_)) {
-      EXPECT_EQ(each.content->size, size);
-      EXPECT_NE(each.large, nullptr);
-    }
-  }
-  EXPECT_LE(all.loads(), 3u);
-}
-
-TEST_P(pages, that_are_too_large_are_open_in_a_bounded_number) {
-  const std::vector<std::string> paths = paths_beside(path_of(0));
-  for (const std::string& path : paths) write(path.c_str() + 1, std::string(1000, 'x'));
-  const document_root root{folder()};
-  tartan::simulation world;
-  tartan::runtime rt = runtime(world);
-  const std::size_t before = descriptors();
-  for (const std::size_t most : {63u, 64u, 128u}) {
-    library all{rt, root, {.largest_page = 999, .open_files = most}};
-    rt.spawn([&]() -> tartan::task<> {
-      for (const int n : {0, 1, 0, 2}) co_await all.ask(paths[static_cast<std::size_t>(n)], start_);
-      EXPECT_EQ(descriptors(), before + most / 64);
-      co_await all.ask(paths[0], start_);
-    });
-    rt.run_until_idle();
-    EXPECT_EQ(all.loads(), most < 128 ? 5u : 3u) << "the one that was asked for again stays open";
-  }
 }
 
 TEST_P(pages, that_are_due_are_checked_together_while_they_are_given_out) {

@@ -80,12 +80,13 @@ class alignas(64) connection {
   [[nodiscard]] bool answer_request();
   void send_to_tls();
   [[nodiscard]] bool answer_best(const shared_page& what, large_file large = nullptr);
+  [[nodiscard]] bool answer_at_hand(const shared_page& what);
   void answer_page(const shared_page& what, large_file large);
   void answer_parts(const shared_page& what, const byte_ranges& asked, large_file large);
   void answer_status(status s);
   [[nodiscard]] bool answer_finding(const finding& found);
   [[nodiscard]] bool answer_failure(status why);
-  void answer_error(const shared_page& what, large_file large = nullptr);
+  void answer_error(const shared_page& what, large_file large);
   void send_behind(const shared_page& what, large_file large, std::span<const byte_range> parts);
   void send_all_behind(const shared_page& what, large_file large);
   [[nodiscard]] bool has_more_to_send() const noexcept { return exchange_->large != nullptr || exchange_->kept != nullptr; }

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cstddef>
 #include <ctime>
-#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -29,13 +29,13 @@ std::string host_of(const tartan::result<tartan::address>& peer) {
   return text.empty() ? "-" : text;
 }
 
-/// Whether all of a page that is current is here: in memory, or in its file, if that is open, and as long as it was.
-bool is_at_hand(const page& what, large_file& large) noexcept {
-  if (!what.is_large()) return true;
-  large = what.large.lock();
-  if (large == nullptr || !is_as_long_as(*large, what.size)) return false;
+/// The file of a page that is current: null for one that is in memory. Nothing: it is not open, or has become longer or shorter.
+std::optional<large_file> at_hand(const page& what) noexcept {
+  if (!what.is_large()) return large_file{};
+  large_file large = what.large.lock();
+  if (large == nullptr || !is_as_long_as(*large, what.size)) return std::nullopt;
   large->note_use();
-  return true;
+  return large;
 }
 
 }  // namespace
@@ -157,15 +157,19 @@ bool connection::answer_best(const shared_page& what, large_file large) {
   const coding_set there = what->siblings.without(exchange_->gone);
   if (!there.empty()) exchange_->as = best_coding(header_lines{exchange_->request.fields}, there);
   if (exchange_->as == coding::identity) {
-    if (large == nullptr && !is_at_hand(*what, large)) return false;
-    answer_page(what, std::move(large));
-    return true;
+    if (large != nullptr) return answer_page(what, std::move(large)), true;
+    return answer_at_hand(what);
   }
   exchange_->sibling_key = key_of(exchange_->target.path, exchange_->as);
   const shared_page* const sibling = current(exchange_->sibling_key);
-  if (sibling == nullptr || !is_at_hand(**sibling, large)) return false;
-  answer_page(*sibling, std::move(large));
-  return true;
+  return sibling != nullptr && answer_at_hand(*sibling);
+}
+
+/// Gives false if the library has to be asked for its file.
+bool connection::answer_at_hand(const shared_page& what) {
+  std::optional<large_file> large = at_hand(*what);
+  if (large) answer_page(what, std::move(*large));
+  return large.has_value();
 }
 
 response_form connection::form() {
@@ -312,10 +316,9 @@ bool connection::answer_failure(status why) {
   }
   exchange_->error = why;
   const shared_page* const known = current(wanted_key());
-  large_file large;
-  if (known == nullptr || !is_at_hand(**known, large)) return false;
-  answer_error(*known, std::move(large));
-  return true;
+  std::optional<large_file> large = known != nullptr ? at_hand(**known) : std::nullopt;
+  if (large) answer_error(*known, std::move(*large));
+  return large.has_value();
 }
 
 /// `what`: null if there is none.

@@ -356,6 +356,26 @@ TEST_P(a_server_of_one_worker, has_no_buffer_for_each_connection_that_was_answer
   });
 }
 
+/// The library has to be asked for the file, which has become old, and gives it with its open descriptor; the sibling is at hand.
+TEST_P(a_server_of_one_worker, sends_a_small_sibling_of_a_large_file) {
+  const test::files_changed long_ago{-60s};
+  const std::string coded(5000, 'z');
+  write("large.gz", coded);
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    std::string came;
+    co_await send(c, get("/large"));
+    co_await hear(c, came, std::string(large, 'x'));
+    for (const auto later : {400ms, 750ms}) {
+      co_await pass(later);
+      came.clear();
+      co_await send(c, get("/large", "Accept-Encoding: gzip\r\n"));
+      co_await hear(c, came, "\r\n\r\n");
+      EXPECT_EQ(value_of(came, "Content-Length"), std::to_string(coded.size()));
+      co_await hear(c, came, coded);
+    }
+  });
+}
+
 /// It has been asked for before, so that this answer waits for no library; but the disk may take its time.
 TEST_P(a_server_of_one_worker, waits_for_the_peer_behind_a_short_part_of_a_large_file) {
   for (const bool is_closed_by_1_0 : {false, true}) {

@@ -48,8 +48,8 @@ class shared_file : public file {
     if (!used_.load(std::memory_order_relaxed)) used_.store(true, std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_used() const noexcept { return used_.load(std::memory_order_relaxed); }
-  /// Whether it was used since this was asked the last time.
-  [[nodiscard]] bool was_used() const noexcept { return used_.exchange(false, std::memory_order_relaxed); }
+  /// Whether it was used since this was asked the last time: not any more.
+  [[nodiscard]] bool take_use() const noexcept { return used_.exchange(false, std::memory_order_relaxed); }
 
  private:
   mutable std::atomic<bool> used_{true};  ///< relaxed: a hint

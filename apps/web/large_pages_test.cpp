@@ -2,6 +2,7 @@
 #include "library_fixture.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -122,6 +123,51 @@ TEST_P(large_pages, that_are_too_large_stay_open_after_a_long_transfer) {
   });
   rt.run_until_idle();
   EXPECT_EQ(all.loads(), 2u);
+}
+
+TEST_P(large_pages, that_are_too_large_are_checked_ahead_while_they_are_open) {
+  write("large", std::string(1000, 'x'));
+  const document_root root{folder()};
+  tartan::simulation world;
+  tartan::runtime rt = runtime(world);
+  library all{rt, root, {.largest_page = 999, .longest_sweep = 1h}};
+  rt.spawn([&]() -> tartan::task<> {
+    const shared_page kept = (co_await all.ask("/large", start_)).content;
+    for (const auto later : {500ms, 625ms}) static_cast<void>(co_await all.check_ahead("/large", start_ + later));
+    const std::optional<finding> checked = co_await all.check_ahead("/large", start_ + 626ms);
+    EXPECT_EQ(all.loads(), 2u);
+    EXPECT_TRUE(checked && checked->content == kept && checked->checked == start_ + 625ms);
+    EXPECT_FALSE(kept->large.expired());
+    std::filesystem::remove(folder_ / "large");
+    write("large", std::string(2000, 'x'));
+    for (const auto later : {1125ms, 1250ms, 1251ms}) {
+      const bool is_there = (co_await all.check_ahead("/large", start_ + later)).has_value();
+      EXPECT_FALSE(is_there) << "whoever asks for it opens it";
+    }
+    const finding changed = co_await all.ask("/large", start_ + 2s);
+    EXPECT_EQ(changed.content->size, 2000u);
+    EXPECT_TRUE(kept->large.expired());
+  });
+  rt.run_until_idle();
+}
+
+/// Who sends it all the time has it checked ahead, and never asks.
+TEST_P(large_pages, that_are_too_large_have_their_place_again_when_they_are_checked_ahead) {
+  const std::vector<std::string> paths = paths_beside(path_of(0));
+  for (const std::string& path : paths) write(path.c_str() + 1, std::string(1000, 'x'));
+  const document_root root{folder()};
+  tartan::simulation world;
+  tartan::runtime rt = runtime(world);
+  library all{rt, root, {.largest_page = 999, .open_files = 2 * 64}};
+  rt.spawn([&]() -> tartan::task<> {
+    std::vector<shared_page> kept;
+    for (const int n : {0, 1}) kept.push_back((co_await all.ask(paths[static_cast<std::size_t>(n)], start_)).content);
+    static_cast<void>(co_await all.check_ahead(paths[0], start_ + 100ms));
+    static_cast<void>(co_await all.ask(paths[2], start_));
+    EXPECT_FALSE(kept[0]->large.expired());
+    EXPECT_TRUE(kept[1]->large.expired());
+  });
+  rt.run_until_idle();
 }
 
 TEST_P(large_pages, that_are_found_to_be_large_no_more_are_closed) {

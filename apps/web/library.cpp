@@ -94,7 +94,7 @@ tartan::task<> library::close_unused(std::weak_ptr<shelf> at) {
     const std::shared_ptr<shelf> on = at.lock();  // not over the sleep
     if (on == nullptr) co_return;
     if (!passed) on->files.clear();
-    std::erase_if(on->files, [](const auto& each) { return !each->was_used(); });
+    std::erase_if(on->files, [](const auto& each) { return !each->take_use(); });
     on->closes = !on->files.empty();
     if (!on->closes) co_return;
   }
@@ -158,6 +158,7 @@ tartan::task<std::optional<finding>> library::check_ahead(std::string_view key, 
   co_await tartan::on(at.color.value());
   page_cache::entry* const known = at.pages.find(key);
   if (known == nullptr || at.open.contains(key)) co_return std::nullopt;  // who asks for it brings it
+  if (const large_file sent = known->content->large.lock(); sent != nullptr) stay_open(shelf_of(key), sent);  // those that serve it do not ask
   if (!with_.is_due(known->checked, now)) co_return finding{status::ok, known->content, nullptr, known->checked};
   std::optional<due_page> added;
   if (with_.is_due(known->asked, now)) {
@@ -181,7 +182,7 @@ std::vector<document> library::load_again(const std::vector<due_page>& all) cons
     const shared_page known = each.known.lock();
     document found;
     if (known != nullptr) found = root_.load(each.key, with_.largest_page, known.get());
-    // Nobody wants it any more, or it has become a large one: whoever asks for it opens it.
+    // Nobody wants it any more, or it is a large one that has changed: whoever asks for it opens it.
     if (known == nullptr || found.large.is_open()) {
       found = document{};
       found.code = status::unavailable;

@@ -38,7 +38,8 @@ void keep_fresh(const std::shared_ptr<site>& of, host& at, page_cache::entry& kn
   if (now - known.asked < of->settings.pages.pause()) return;
   // What has no tag is a listing, which is made anew each time, or a file that was just written.
   if (known.content->tag.empty()) return;
-  if (known.content->is_large() && known.content->large.expired()) return;  // whoever asks for it has to open it anyway
+  // Whoever asks for it has to open it anyway, or is served what is known of it: its siblings.
+  if (known.content->is_large() && known.content->large.expired() && known.content->siblings.empty()) return;
   known.asked = now;
   try {
     question what{of, &at, known.path, now, tartan::strand{of->runtime}};

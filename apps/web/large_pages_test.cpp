@@ -127,6 +127,7 @@ TEST_P(large_pages, that_are_too_large_stay_open_after_a_long_transfer) {
 
 TEST_P(large_pages, that_are_too_large_are_checked_ahead_while_they_are_open) {
   write("large", std::string(1000, 'x'));
+  std::filesystem::last_write_time(folder_ / "large", std::filesystem::file_time_type::clock::now() - 1h);  // else it gets its date in between
   const document_root root{folder()};
   tartan::simulation world;
   tartan::runtime rt = runtime(world);
@@ -185,6 +186,24 @@ TEST_P(large_pages, that_are_found_to_be_large_no_more_are_closed) {
   });
   rt.run_until_idle();
   EXPECT_EQ(all.loads(), 2u);
+}
+
+/// A page is known by its length; who asks next gets another descriptor.
+TEST_P(large_pages, that_have_become_longer_are_closed_where_they_were_open) {
+  write("large", std::string(1000, 'x'));
+  const document_root root{folder()};
+  tartan::simulation world;
+  tartan::runtime rt = runtime(world);
+  library all{rt, root, {.largest_page = 999}};
+  const std::size_t before = descriptors();
+  rt.spawn([&]() -> tartan::task<> {
+    for (const std::size_t size : {1000u, 2000u, 3000u}) {
+      write("large", std::string(size, 'x'));
+      static_cast<void>(co_await all.ask("/large", start_));
+      EXPECT_EQ(descriptors(), before + 1);
+    }
+  });
+  rt.run_until_idle();
 }
 
 /// Of those on one shelf.

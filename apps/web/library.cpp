@@ -142,8 +142,9 @@ finding library::keep(shelf& into, std::string_view key, document came, const st
     came.content.large = found.large;
     found.content = std::make_shared<const page>(std::move(came.content));
   }
-  if (came.code != status::unavailable && old && old->large != nullptr && old->large != found.large) {  // it is another file now, or none
-    std::erase(into.files, old->large);
+  const page_cache::entry* const before = came.code != status::unavailable && !came.unchanged ? into.pages.find(key) : nullptr;
+  if (const large_file was = before != nullptr ? before->content->large.lock() : nullptr; was != nullptr && was != found.large) {
+    std::erase(into.files, was);  // it is another file now, or none, or has another length
   }
   if (found.content != nullptr) {
     into.pages.put(key, found.content, asked);
@@ -211,7 +212,7 @@ tartan::task<> library::check_due(page_cache::time now) {
     const page_cache::entry* const there = each.on->pages.find(each.key);
     // Driven out, or asked for meanwhile: what the sweep has read may be an older state.
     if (there == nullptr || there->content != each.known.lock() || there->checked >= now || each.on->open.contains(each.key)) continue;
-    const finding old{status::ok, there->content, there->content->large.lock(), there->checked};
+    const finding old{status::ok, there->content, nullptr, there->checked};
     try {
       static_cast<void>(keep(*each.on, each.key, std::move(came[n]), old, now));
     } catch (const std::bad_alloc&) {  // it stays as it was

@@ -2,6 +2,7 @@
 #include "library_fixture.h"
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +14,27 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class large_pages : public test::pages {};
+class large_pages : public test::pages {
+ protected:
+  /// Two files have the two places of a shelf; the first one is used, and the second makes room for a third.
+  void use_the_first_of_three(const std::function<tartan::task<>(library&, const std::string&, const page&)>& use) {
+    const std::vector<std::string> paths = paths_beside(path_of(0));
+    for (const std::string& path : paths) write(path.c_str() + 1, std::string(1000, 'x'));
+    const document_root root{folder()};
+    tartan::simulation world;
+    tartan::runtime rt = runtime(world);
+    library all{rt, root, {.largest_page = 999, .open_files = 2 * 64}};
+    rt.spawn([&]() -> tartan::task<> {
+      const shared_page first = (co_await all.ask(paths[0], start_)).content;
+      const shared_page second = (co_await all.ask(paths[1], start_)).content;
+      co_await use(all, paths[0], *first);
+      static_cast<void>(co_await all.ask(paths[2], start_));
+      EXPECT_FALSE(first->large.expired());
+      EXPECT_TRUE(second->large.expired());
+    });
+    rt.run_until_idle();
+  }
+};
 INSTANTIATE_TEST_SUITE_P(on, large_pages, testing::Values(1u, 2u, 4u));
 
 TEST_P(large_pages, that_are_too_large_stay_on_the_disk) {
@@ -154,21 +175,9 @@ TEST_P(large_pages, that_are_too_large_are_checked_ahead_while_they_are_open) {
 
 /// Who sends it all the time has it checked ahead, and never asks.
 TEST_P(large_pages, that_are_too_large_have_their_place_again_when_they_are_checked_ahead) {
-  const std::vector<std::string> paths = paths_beside(path_of(0));
-  for (const std::string& path : paths) write(path.c_str() + 1, std::string(1000, 'x'));
-  const document_root root{folder()};
-  tartan::simulation world;
-  tartan::runtime rt = runtime(world);
-  library all{rt, root, {.largest_page = 999, .open_files = 2 * 64}};
-  rt.spawn([&]() -> tartan::task<> {
-    std::vector<shared_page> kept;
-    for (const int n : {0, 1}) kept.push_back((co_await all.ask(paths[static_cast<std::size_t>(n)], start_)).content);
-    static_cast<void>(co_await all.check_ahead(paths[0], start_ + 100ms));
-    static_cast<void>(co_await all.ask(paths[2], start_));
-    EXPECT_FALSE(kept[0]->large.expired());
-    EXPECT_TRUE(kept[1]->large.expired());
+  use_the_first_of_three([this](library& all, const std::string& path, const page&) -> tartan::task<> {
+    static_cast<void>(co_await all.check_ahead(path, start_ + 100ms));
   });
-  rt.run_until_idle();
 }
 
 TEST_P(large_pages, that_are_found_to_be_large_no_more_are_closed) {
@@ -206,24 +215,11 @@ TEST_P(large_pages, that_have_become_longer_are_closed_where_they_were_open) {
   rt.run_until_idle();
 }
 
-/// Of those on one shelf.
 TEST_P(large_pages, that_are_too_large_make_room_where_they_are_not_used) {
-  const std::vector<std::string> paths = paths_beside(path_of(0));
-  for (const std::string& path : paths) write(path.c_str() + 1, std::string(1000, 'x'));
-  const document_root root{folder()};
-  tartan::simulation world;
-  tartan::runtime rt = runtime(world);
-  library all{rt, root, {.largest_page = 999, .open_files = 2 * 64}};
-  rt.spawn([&]() -> tartan::task<> {
-    std::vector<shared_page> kept;
-    for (const int n : {0, 1}) kept.push_back((co_await all.ask(paths[static_cast<std::size_t>(n)], start_)).content);
-    EXPECT_TRUE(co_await tartan::sleep(6s));
-    if (const auto first = kept[0]->large.lock()) first->note_use();
-    static_cast<void>(co_await all.ask(paths[2], start_));
-    EXPECT_FALSE(kept[0]->large.expired());
-    EXPECT_TRUE(kept[1]->large.expired());
+  use_the_first_of_three([](library&, const std::string&, const page& first) -> tartan::task<> {
+    EXPECT_TRUE(co_await tartan::sleep(6s));  // the shelf has looked
+    if (const auto open = first.large.lock()) open->note_use();
   });
-  rt.run_until_idle();
 }
 
 TEST_P(large_pages, that_are_too_large_are_given_out_without_memory_for_a_place_among_the_open_ones) {

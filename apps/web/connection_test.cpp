@@ -397,11 +397,12 @@ TEST_P(a_server_of_one_worker, never_sends_a_large_file_with_another_length) {
   with_.pages.recheck = 1h;
   write("coded", "as it is");
   write("coded.gz", std::string(large, 'z'));
+  with_.hosts[0].error_pages[status::not_found] = "/sorry";
   const struct {
     const char* path;
     const char* name;
     const char* fields;
-  } cases[] = {{"/large", "large", ""}, {"/coded", "coded.gz", "Accept-Encoding: gzip\r\n"}};
+  } cases[] = {{"/large", "large", ""}, {"/coded", "coded.gz", "Accept-Encoding: gzip\r\n"}, {"/nothing", "sorry", ""}};
   play_on_the_kernel([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
     for (const auto& each : cases) {
       for (const std::size_t size : {large, large, large - 1000, large + 1000}) {

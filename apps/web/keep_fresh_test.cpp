@@ -106,6 +106,12 @@ TEST_F(a_known_page, is_asked_for_if_it_is_large_as_long_as_somebody_has_it_open
   on_the_worker([&] { EXPECT_EQ(cache().find("/page")->checked, start + 2625ms); });
   sent = nullptr;
   EXPECT_EQ(events_of(1, start + 3250ms), 0u) << "the next one has to ask anyway";
+  on_the_worker([this] {
+    page changed = *cache().find("/page")->content;
+    changed.siblings.add(coding::gzip);
+    cache().put("/page", std::make_shared<const page>(changed), start + 2625ms);
+  });
+  EXPECT_GT(events_of(1, start + 3250ms), 0u) << "who gets a sibling needs no file";
 }
 
 /// The path is so long that nothing else is as large as what its copies take: of the first lives the question, of the second the library's list.

@@ -155,16 +155,16 @@ finding library::keep(shelf& into, std::string_view key, document came, const st
 }
 
 tartan::task<std::optional<finding>> library::check_ahead(std::string_view key, page_cache::time now) {
-  shelf& at = *shelf_of(key);
-  co_await tartan::on(at.color.value());
-  page_cache::entry* const known = at.pages.find(key);
-  if (known == nullptr || at.open.contains(key)) co_return std::nullopt;  // who asks for it brings it
-  if (const large_file sent = known->content->large.lock(); sent != nullptr) stay_open(shelf_of(key), sent);  // those that serve it do not ask
+  const std::shared_ptr<shelf>& at = shelf_of(key);
+  co_await tartan::on(at->color.value());
+  page_cache::entry* const known = at->pages.find(key);
+  if (known == nullptr || at->open.contains(key)) co_return std::nullopt;  // who asks for it brings it
+  if (const large_file sent = known->content->large.lock(); sent != nullptr) stay_open(at, sent);  // those that serve it do not ask
   if (!with_.is_due(known->checked, now)) co_return finding{status::ok, known->content, nullptr, known->checked};
   std::optional<due_page> added;
   if (with_.is_due(known->asked, now)) {
     known->asked = now;
-    added = due_page{&at, std::string{key}, known->content};
+    added = due_page{at.get(), std::string{key}, known->content};
   }
   co_await tartan::on(sweep_.color.value());
   if (now - sweep_.begun >= with_.recheck) sweep_.due.clear();  // by now they are old, and were asked for if anybody wants them

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <source_location>
 #include <span>
@@ -130,6 +131,36 @@ TEST_P(tcp_streams, end_a_sent_file_in_every_way) {
   ::close(file);
 }
 
+TEST_P(tcp_streams, end_a_sent_file_with_a_head_in_every_way) {
+  const std::string all = test::much_text();
+  const std::string_view head = std::string_view{all}.substr(0, 300'000);
+  const int file = file_of(all);
+  const std::size_t rest = much - head.size();
+  const auto from = static_cast<std::int64_t>(head.size());
+  write_ends(writing([=](connection& c) { return c.near.send_file(file, from, rest, head); },
+                     [=](connection& c, auto f) { c.near.send_file(file, from, rest, head, std::move(f)); }),
+             all);
+  ::close(file);
+}
+
+TEST_P(tcp_streams, send_a_file_behind_a_head_and_say_how_much_both_were) {
+  const int file = file_of("0123456789");
+  in_color([&]() -> task<> {
+    const auto c = co_await make();
+    EXPECT_EQ(*co_await c->near.send_file(file, 4, 4, "head"), 8u);
+    EXPECT_EQ(*co_await c->far.read_exactly(c->room), 8u);
+    EXPECT_EQ(c->read(), "head4567");
+    EXPECT_EQ(*co_await c->near.send_file(file, 0, 0, "and head"), 8u);  // of no file at all
+    EXPECT_EQ(*co_await c->far.read_exactly(c->room), 8u);
+    EXPECT_EQ(c->read(), "and head");
+    EXPECT_EQ((co_await c->near.send_file(-1, 0, 8, "the head")).error(), std::errc::bad_file_descriptor);
+    EXPECT_TRUE(c->near.shutdown_send());
+    EXPECT_EQ(*co_await c->far.read_exactly(c->room), 8u);
+    EXPECT_EQ(c->read(), "the head");
+  });
+  ::close(file);
+}
+
 TEST_P(tcp_streams, fail_to_write_when_they_have_finished_sending) {
   in_color([&]() -> task<> {
     const auto c = co_await make();
@@ -243,6 +274,35 @@ TEST_P(tcp_streams, keep_their_color_when_they_are_closed) {
     EXPECT_EQ(c->near.color(), here_color);
     EXPECT_EQ(tcp::stream{}.color(), color{});
   });
+}
+
+class tcp_streams_of_the_kernel : public test::with_objects {};
+INSTANTIATE_TEST_SUITE_P(on, tcp_streams_of_the_kernel, testing::ValuesIn(test::worker_counts()), test::worker_name);
+
+/// The C library's tcp_info ends before this number, and its header cannot be had beside linux/tcp.h.
+std::uint32_t packets_with_data_from(int socket) {
+  constexpr std::size_t data_segs_out = 156;  // where it is in the kernel's
+  std::array<char, data_segs_out + sizeof(std::uint32_t)> info{};
+  socklen_t size = info.size();
+  EXPECT_EQ(::getsockopt(socket, IPPROTO_TCP, TCP_INFO, info.data(), &size), 0);
+  EXPECT_EQ(size, info.size());
+  std::uint32_t sent = 0;
+  std::memcpy(&sent, &info[data_segs_out], sizeof sent);
+  return sent;
+}
+
+TEST_P(tcp_streams_of_the_kernel, send_a_head_and_a_file_in_one_packet) {
+  const std::string content(9'000, 'x');  // the loopback device takes 64 KB
+  const int file = file_of(content);
+  std::string room(9'004, ' ');
+  in_color([&]() -> task<> {
+    const auto c = co_await connection::make(rt());
+    EXPECT_EQ(*co_await c->near.send_file(file, 0, 9'000, "head"), 9'004u);
+    EXPECT_EQ(*co_await c->far.read_exactly(std::as_writable_bytes(std::span{room})), 9'004u);
+    EXPECT_EQ(packets_with_data_from(c->near.native_handle()), 1u);
+  });
+  EXPECT_TRUE(room == "head" + content);
+  ::close(file);
 }
 
 TEST_P(tcp_streams, are_given_away_and_taken_over) {

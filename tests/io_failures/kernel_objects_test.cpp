@@ -74,24 +74,27 @@ TEST_F(kernel_objects, files_tell_of_each_failure) {
 }
 
 TEST_F(kernel_objects, sendfile_tells_of_each_failure) {
+  const std::string head(1000, 'x');
   std::ofstream{path("file")} << std::string(300'000, 'x');
   const auto play = [&](runtime& rt, told& errors) {
     auto made = local::pair(rt, stage, stage);
     if (!errors.ok(made)) return;
-    spawn_in(rt, stage, [&errors, both = std::move(*made), name = path("file")]() mutable -> task<> {
+    spawn_in(rt, stage, [&errors, both = std::move(*made), name = path("file"), head]() mutable -> task<> {
       auto sending = spawn_in(stage, [&]() -> task<> {
         auto opened = co_await file::open(name);
-        const auto sent = co_await both.first.send_file(opened->native_handle(), 0, 300'000);
+        const auto sent = co_await both.first.send_file(opened->native_handle(), 0, 300'000, head);
         errors.ok(sent);
         both.first.close();
       });
-      std::string room(300'000, ' ');
+      std::string room(301'000, ' ');
       const auto got = co_await both.second.read_exactly(std::as_writable_bytes(std::span{room}));
       errors.ok(got);
       co_await sending.join();
     }).detach();
   };
   fails_everywhere(play, {
+                             {call::sendmsg, ENOBUFS, outcome::told},
+                             {call::sendmsg, EINTR, outcome::retried},
                              {call::sendfile, EIO, outcome::told},
                              {call::sendfile, EPIPE, outcome::told},
                              {call::sendfile, EINTR, outcome::retried},

@@ -124,18 +124,20 @@ class read_ahead;
 class send_file_op : public io_wait {
  public:
   using value_type = std::size_t;
-  send_file_op(slot_key on, int file, std::int64_t offset, std::size_t bytes) noexcept
-      : io_wait{on, flow::out}, offset_{offset}, left_{bytes}, file_{file} {}
+  send_file_op(slot_key on, int file, std::int64_t offset, std::size_t bytes, std::span<const std::byte> head = {}) noexcept
+      : io_wait{on, flow::out}, offset_{offset}, left_{bytes}, head_{head}, file_{file} {}
   [[nodiscard]] result<value_type> take() const noexcept { return failed() ? result<value_type>{error()} : result<value_type>{done_}; }
 
  private:
   step attempt(io_slot& on) noexcept final;
   [[nodiscard]] bool is_ready(io_slot& on) noexcept;
+  [[nodiscard]] ssize_t send_head(io_slot& on) noexcept;
   std::shared_ptr<read_ahead> ahead_;  ///< while it brings the next bytes
   std::int64_t ready_until_ = -1;      ///< in the file: before that, all was in the cache
   std::int64_t offset_;
   std::size_t left_;
   std::size_t done_ = 0;
+  std::span<const std::byte> head_;  ///< what is still to be sent before
   int file_;
 };
 

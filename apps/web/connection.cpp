@@ -9,8 +9,8 @@
 //
 // Buffers: a head is parsed in one piece, and buf::chain's slices may end anywhere in it; so what is read goes into one piece of memory
 // (read_buffer). Most responses are short: copied into one string, many leave with one write, and need no slice each. What is longer is sent
-// behind them from the page that all share, or by the kernel from the disk: so nobody who reads slowly keeps a copy. A server that hands
-// bodies on, or writes more than its peers read, wants buf::chain and its marks.
+// behind them from the page that all share, or by the kernel from where it has that, or from the disk: so nobody who reads slowly keeps a
+// copy. A server that hands bodies on, or writes more than its peers read, wants buf::chain and its marks.
 #include "connection.h"
 
 #include <tartan/core/await_blocking.h>
@@ -199,7 +199,7 @@ std::uint64_t connection::bytes_behind() const noexcept {
 std::string_view connection::take_first_piece() noexcept {
   if (exchange_->kept == nullptr || exchange_->parts.size() != 1) return {};
   byte_range& part = exchange_->parts.front();
-  const std::string_view first = std::string_view{exchange_->kept->body}.substr(part.first, std::min<std::uint64_t>(piece, part.size));
+  const std::string_view first = exchange_->kept->body.text().substr(part.first, std::min<std::uint64_t>(piece, part.size));
   part = {part.first + first.size(), part.size - first.size()};
   return first;
 }
@@ -223,11 +223,11 @@ tartan::task<bool> connection::send_more() {
       enter(phase::sending);
       bool went = false;
       if (page != nullptr) {
-        went = co_await send_text(std::string_view{page->body}.substr(next.first, next.size));
+        went = co_await send_text(page->body.text().substr(next.first, next.size));
       } else if (tls_ != nullptr) {
         went = co_await send_sealed(*sent, next);
       } else {
-        went = co_await send_part(*sent, next);
+        went = co_await send_piece(sent->descriptor(), next, {});
       }
       if (!went) co_return false;
       now_ = site_->runtime.now();
@@ -237,10 +237,32 @@ tartan::task<bool> connection::send_more() {
   co_return co_await send_text(exchange_->frame.back());
 }
 
-/// Without copying it through this program. A file that has become shorter ends the connection: the length was told.
-tartan::task<bool> connection::send_part(const file& from, byte_range part) {
-  const auto sent = co_await peer_.send_file(from.descriptor(), static_cast<std::int64_t>(part.first), part.size);
-  co_return static_cast<bool>(sent);
+/// Sends out and the one part behind it, without copying that through this program: from the disk, or from where the kernel has the page. Whoever reads
+/// slowly keeps no buffer for that, but a copy of out.
+tartan::task<bool> connection::send_by_kernel() {
+  const large_file sent = std::move(exchange_->large);
+  const shared_page page = std::move(exchange_->kept);
+  const std::string head = exchange_->out;
+  exchange_->out.clear();
+  leave_buffer();
+  const int from = page != nullptr ? page->body.descriptor() : sent->descriptor();
+  const std::uint64_t begin = page != nullptr ? page->body.first() : 0;
+  std::string_view before = head;
+  for (byte_range rest = exchange_->parts.front(); rest.size != 0;) {
+    const byte_range next{begin + rest.first, std::min<std::uint64_t>(piece, rest.size)};
+    const bool went = co_await send_piece(from, next, std::exchange(before, {}));
+    if (!went) co_return false;
+    rest = {rest.first + next.size, rest.size - next.size};
+  }
+  co_return true;
+}
+
+/// A file that has become shorter ends the connection: the length was told.
+tartan::task<bool> connection::send_piece(int from, byte_range next, std::string_view before) {
+  enter(phase::sending);
+  const tartan::result<std::size_t> sent = co_await peer_.send_file(from, static_cast<std::int64_t>(next.first), next.size, before);
+  now_ = site_->runtime.now();
+  co_return sent.has_value();
 }
 
 tartan::task<bool> connection::send_sealed(const file& from, byte_range part) {
@@ -342,6 +364,7 @@ bool connection::send_now() {
   if (sent_ > sent_unasked || exchange_->large != nullptr) lingers_ = true;  // the disk may take its time
   if (tls_ != nullptr) return out.empty() && !has_more_to_send();
   if (out.empty()) return !has_more_to_send();
+  if (is_for_kernel()) return false;
   phase_ = phase::sending;
   waits_since_ = now_;
   const std::string_view page = take_first_piece();
@@ -359,8 +382,15 @@ bool connection::send_now() {
   return !has_more_to_send();
 }
 
+/// Whether what comes behind out is to be sent by the kernel, which then sends both together.
+bool connection::is_for_kernel() const noexcept {
+  if (tls_ != nullptr || !has_more_to_send() || exchange_->parts.size() != 1) return false;
+  return exchange_->large != nullptr || (exchange_->kept->body.is_sendable() && exchange_->parts.front().size >= page_body::least_sent);
+}
+
 /// What send_now has left.
 tartan::task<bool> connection::send_rest() {
+  if (is_for_kernel()) co_return co_await send_by_kernel();
   if (!exchange_->out.empty()) {
     const bool went = co_await send_text(exchange_->out);
     if (!went) co_return false;

@@ -90,6 +90,7 @@ class alignas(64) connection {
   void send_behind(const shared_page& what, large_file large, std::span<const byte_range> parts);
   void send_all_behind(const shared_page& what, large_file large);
   [[nodiscard]] bool has_more_to_send() const noexcept { return exchange_->large != nullptr || exchange_->kept != nullptr; }
+  [[nodiscard]] bool is_for_kernel() const noexcept;
   [[nodiscard]] byte_ranges ranges_of(const page& what) const;
   [[nodiscard]] std::uint64_t bytes_behind() const noexcept;
   [[nodiscard]] std::string_view take_first_piece() noexcept;
@@ -114,7 +115,8 @@ class alignas(64) connection {
   tartan::task<> fetch();
   tartan::task<bool> begin_tls();
   tartan::task<bool> send_more();
-  tartan::task<bool> send_part(const file& from, byte_range part);
+  tartan::task<bool> send_by_kernel();
+  tartan::task<bool> send_piece(int from, byte_range next, std::string_view before);
   tartan::task<bool> send_sealed(const file& from, byte_range part);
   tartan::task<bool> send_text(std::string_view text);
   tartan::task<> linger(std::chrono::seconds most);

@@ -64,7 +64,7 @@ TEST_F(folder, tells_of_each_failure_of_the_system) {
     const failing_disk fails{each.call, each.error, each.times};
     const document found = root_.load("/page", 100);
     EXPECT_EQ(found.code, each.expected) << static_cast<unsigned>(each.call) << ", error " << each.error;
-    EXPECT_EQ(found.content.body, each.expected == status::ok ? "a page" : "");
+    EXPECT_EQ(found.content.body.text(), each.expected == status::ok ? "a page" : "");
   }
   EXPECT_EQ(open_files(), before);
 }
@@ -74,7 +74,7 @@ TEST_F(folder, knows_a_page_by_its_version) {
   EXPECT_FALSE(first.unchanged);
   EXPECT_TRUE(root_.load("/page", 100, &first.content).unchanged);
   std::ofstream{path_ / "page"} << "another";
-  EXPECT_EQ(root_.load("/page", 100, &first.content).content.body, "another");
+  EXPECT_EQ(root_.load("/page", 100, &first.content).content.body.text(), "another");
 }
 
 TEST_F(folder, has_a_version_that_nothing_equals_of_what_may_change_unseen) {
@@ -82,7 +82,7 @@ TEST_F(folder, has_a_version_that_nothing_equals_of_what_may_change_unseen) {
   EXPECT_EQ(root_.load("/page", 100).content.version, file_version{});
   const test::files_changed just_now{60s};  // this machine is slow, and may have no time to lose
   const document young = root_.load("/page", 100);
-  EXPECT_EQ(young.content.body, "a page");
+  EXPECT_EQ(young.content.body.text(), "a page");
   EXPECT_EQ(young.content.version, file_version{});
 }
 
@@ -97,7 +97,7 @@ TEST_F(folder, names_what_is_in_it_if_it_shall) {
   const document_root lists{path_.path(), {.listings = true}};
   const document found = lists.load("/some/", 100);
   EXPECT_EQ(found.code, status::ok);
-  const std::string& text = found.content.body;
+  const std::string_view text = found.content.body.text();
   EXPECT_NE(text.find("<a href=\"./a\">a</a></td><td>5</td>"), std::string::npos) << text;
   EXPECT_NE(text.find("<a href=\"./more/\">more/</a>"), std::string::npos) << text;
   EXPECT_NE(text.find("<a href=\"./inside\">inside</a></td><td>6</td>"), std::string::npos) << text;
@@ -111,7 +111,7 @@ TEST_F(folder, names_what_is_in_it_if_it_shall) {
     EXPECT_EQ(lists.load("/some/", 100).code, status::unavailable);
   }
   std::ofstream{path_ / "some" / "index.html"} << "index";
-  EXPECT_EQ(lists.load("/some/", 100).content.body, "index");
+  EXPECT_EQ(lists.load("/some/", 100).content.body.text(), "index");
 }
 
 class folder_with_siblings : public folder {
@@ -157,7 +157,7 @@ TEST_F(folder_with_siblings, takes_no_folder_for_one) {
 TEST_F(folder_with_siblings, loads_one_as_what_it_stands_for) {
   write("page.gz", 0s);
   const document sibling = root_.load(key_of("/page", coding::gzip), 100);
-  EXPECT_EQ(sibling.content.body, "page.gz");
+  EXPECT_EQ(sibling.content.body.text(), "page.gz");
   EXPECT_NE(sibling.content.head.find("\r\nContent-Encoding: gzip\r\n"), std::string::npos);
   EXPECT_TRUE(sibling.content.siblings.empty());
   EXPECT_EQ(root_.load(key_of("/page", coding::brotli), 100).code, status::not_found);

@@ -47,7 +47,7 @@ TEST_P(large_pages, that_are_too_large_stay_on_the_disk) {
   ASSERT_NE(found.large, nullptr);
   EXPECT_TRUE(found.large->is_open());
   EXPECT_EQ(found.content->size, 1000u);
-  EXPECT_TRUE(found.content->body.empty());
+  EXPECT_TRUE(found.content->body.text().empty());
 }
 
 TEST_P(large_pages, that_are_too_large_are_open_once_while_somebody_sends_them) {

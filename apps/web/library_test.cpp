@@ -29,7 +29,7 @@ TEST_P(pages, are_read_once_however_many_ask) {
   for (const finding& each : found) {
     ASSERT_EQ(each.code, status::ok);
     EXPECT_EQ(each.content, found[0].content);
-    EXPECT_EQ(each.content->body, "a");
+    EXPECT_EQ(each.content->body.text(), "a");
   }
   EXPECT_EQ(ask(rt, all, "/a.txt", 10, start_ + 999ms)[9].content, found[0].content);
   EXPECT_EQ(all.loads(), 1u);
@@ -45,7 +45,7 @@ TEST_P(pages, are_looked_at_again_when_their_time_is_up) {
   EXPECT_EQ(all.loads(), 2u);
   write("a.txt", "another");
   EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 1s + 999ms)[0].content, first);
-  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 2s)[0].content->body, "another");
+  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 2s)[0].content->body.text(), "another");
   EXPECT_EQ(all.loads(), 3u);
   std::filesystem::remove(folder_ / "a.txt");
   EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 3s)[0].code, status::not_found);
@@ -64,7 +64,7 @@ TEST_P(pages, are_given_out_as_they_were_while_one_asks_the_disk) {
   EXPECT_EQ(std::count_if(found.begin(), found.end(), is_old), 49);
   for (const finding& each : found) {
     EXPECT_EQ(each.checked, is_old(each) ? start_ : start_ + 1s);
-    EXPECT_EQ(each.content->body, is_old(each) ? "a" : "another");
+    EXPECT_EQ(each.content->body.text(), is_old(each) ? "a" : "another");
   }
 }
 
@@ -75,7 +75,7 @@ TEST_P(pages, that_are_not_there_are_looked_for_each_time_but_once_for_all_who_w
   for (const finding& each : ask(rt, all, "/none", 20, start_)) EXPECT_EQ(each.code, status::not_found);
   EXPECT_EQ(all.loads(), 1u);
   write("none", "now there");
-  EXPECT_EQ(ask(rt, all, "/none", 1, start_)[0].content->body, "now there");
+  EXPECT_EQ(ask(rt, all, "/none", 1, start_)[0].content->body.text(), "now there");
   EXPECT_EQ(all.loads(), 2u);
 }
 
@@ -141,7 +141,7 @@ TEST_P(pages, that_are_due_are_checked_together_while_they_are_given_out) {
   EXPECT_EQ(all.loads(), 4u);
   const std::optional<finding> changed = check_ahead(rt, all, "/a.txt", start_ + 626ms);
   ASSERT_TRUE(changed);
-  EXPECT_EQ(changed->content->body, "another");
+  EXPECT_EQ(changed->content->body.text(), "another");
   EXPECT_EQ(changed->checked, start_ + 625ms);
   EXPECT_FALSE(check_ahead(rt, all, "/b.txt", start_ + 626ms));
   EXPECT_EQ(ask(rt, all, "/b.txt", 1, start_ + 626ms)[0].code, status::not_found);
@@ -230,7 +230,7 @@ TEST_P(pages, that_are_asked_for_while_they_are_checked_are_as_the_question_find
       begin.release();
     });
     rt.run_until_idle();
-    EXPECT_EQ(asked.content->body, "another");
+    EXPECT_EQ(asked.content->body.text(), "another");
     EXPECT_EQ(all.loads(), 2u) << "the sweep's answer does not count, or is not asked for";
     EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 1999ms)[0].content, asked.content);
   }
@@ -265,7 +265,7 @@ TEST_P(pages, that_are_asked_for_stay_though_an_earlier_check_has_found_none) {
     begin.release();
   });
   rt.run_until_idle();
-  ASSERT_TRUE(asked.code == status::ok && asked.content->body == "another");
+  ASSERT_TRUE(asked.code == status::ok && asked.content->body.text() == "another");
   EXPECT_EQ(all.loads(), 2u) << "what the check has found counts";
   EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 1999ms)[0].content, asked.content);
   EXPECT_EQ(all.loads(), 2u) << "it is still there";
@@ -352,10 +352,10 @@ TEST_P(pages, that_are_checked_ahead_without_memory_for_what_has_changed_are_che
     EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 625ms));
     EXPECT_EQ(fails.count(), 2u);
   }
-  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 999ms)[0].content->body, "a");
+  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 999ms)[0].content->body.text(), "a");
   EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 1s));
   EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 1125ms));
-  EXPECT_EQ(check_ahead(rt, all, "/a.txt", start_ + 1126ms)->content->body, "another");
+  EXPECT_EQ(check_ahead(rt, all, "/a.txt", start_ + 1126ms)->content->body.text(), "another");
 }
 
 TEST_P(pages, that_cannot_be_checked_are_given_out_as_they_were) {

@@ -13,6 +13,7 @@
 
 #include "content_coding.h"
 #include "file.h"
+#include "page_body.h"
 
 struct stat;
 
@@ -46,7 +47,7 @@ struct page {
   std::string tag;         ///< entity_tag's
   std::optional<std::time_t> modified;  ///< date_of's
   std::string known_by;    ///< lines, each with a CRLF before it: tag, modified, how long it may be kept, what the host adds, whether there are siblings
-  std::string body;  ///< empty for a file that is sent from the disk
+  page_body body;    ///< empty for a file that is sent from the disk
   std::uint64_t size = 0;  ///< bytes of the file
   file_version version;
   coding_set siblings;     ///< that may be sent instead; a sibling itself has none
@@ -55,7 +56,7 @@ struct page {
 
   [[nodiscard]] bool is_large() const noexcept { return body.size() != size; }
 
-  [[nodiscard]] std::size_t bytes() const noexcept { return sizeof *this + head.capacity() + tag.capacity() + known_by.capacity() + body.capacity(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return sizeof *this + head.capacity() + tag.capacity() + known_by.capacity() + body.bytes(); }
 };
 
 /// Never changes once it is shared.

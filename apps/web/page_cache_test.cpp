@@ -17,7 +17,7 @@ namespace {
 
 shared_page page_of(std::size_t bytes, std::uint64_t number = 0) {
   page made;
-  made.body.assign(bytes, 'x');
+  made.body = page_body{std::string(bytes, 'x')};
   made.version.number = number;
   return std::make_shared<const page>(std::move(made));
 }

@@ -69,7 +69,7 @@ std::string new_boundary() {
 
 void append_page(std::string& out, const page& what, const response_form& form, bool is_apart) {
   out.append(what.head).append(form.date).append(end_of_head(form));
-  if (form.with_body && !is_apart) out.append(what.body);
+  if (form.with_body && !is_apart) out.append(what.body.text());
 }
 
 void append_continue(std::string& out) { out.append("HTTP/1.1 100 Continue\r\n\r\n"); }
@@ -108,7 +108,7 @@ void append_error_page(std::string& out, status s, const page& what, const respo
   out.append("HTTP/1.1 ").append(text_of(s)).append("\r\nServer: tartan\r\nContent-Type: ").append(what.type);
   out.append("\r\nContent-Length: ").append(std::to_string(what.size)).append(form.headers);
   out.append("\r\nDate: ").append(form.date).append(end_of_head(form));
-  if (form.with_body && !is_apart) out.append(what.body);
+  if (form.with_body && !is_apart) out.append(what.body.text());
 }
 
 void append_redirect(std::string& out, std::string_view to, const response_form& form) {

@@ -28,7 +28,7 @@ file_version modified_at(std::int64_t seconds) {
 
 page sample() {
   page made;
-  made.body = "hello";
+  made.body = page_body{"hello"};
   made.size = 5;
   describe(made, "a/b.html", {modified_at(784111777)}, 784111779);
   return made;

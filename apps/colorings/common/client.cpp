@@ -36,7 +36,7 @@ void client::answer(web::status code, web::shared_page page) {
   page_ = std::move(page);
   if (code == web::status::ok) {
     web::append_page(head_, *page_, form(false));
-    set_parts(with_body ? std::string_view{page_->body} : std::string_view{});
+    set_parts(with_body ? page_->body.text() : std::string_view{});
   } else {
     if (code == web::status::moved_permanently) {
       web::append_redirect(head_, std::string{target_.sent}.append("/").append(target_.query), form(with_body));

@@ -42,8 +42,9 @@ web::status read_file(const path_prefixes& of, const web::file& from, const stru
   auto page = std::make_shared<web::page>();
   page->size = static_cast<std::uint64_t>(state.st_size);
   page->version = web::file_version::of(state);
-  page->body.resize(page->size);
-  if (!web::read_all(from, page->body, 0)) return web::status::internal_error;
+  std::string text(page->size, '\0');
+  if (!web::read_all(from, text, 0)) return web::status::internal_error;
+  page->body = web::page_body{std::move(text)};
   web::describe(*page, of.file(), {page->version}, std::time(nullptr));
   into = std::move(page);
   return web::status::ok;

@@ -33,7 +33,7 @@ class load_file_test : public testing::Test {
 TEST_F(load_file_test, reads_and_gives_what_it_has_opened) {
   const loaded_file file = load("/d/e/page.html");
   ASSERT_EQ(file.code, web::status::ok);
-  EXPECT_EQ(file.page->body, "page");
+  EXPECT_EQ(file.page->body.text(), "page");
   ASSERT_EQ(file.handles.size(), 3U);
   EXPECT_EQ(file.handles[2].step, 2U);
 }
@@ -55,7 +55,7 @@ TEST_F(load_file_test, looks_again_when_what_is_known_was_removed) {
   std::filesystem::rename(folder_.path() / "d/e/new", folder_.path() / "d/e/page.html");
   const loaded_file file = load_file(path_prefixes{"/d/e/page.html"}, {3, first.handles[2].what}, root_);
   ASSERT_EQ(file.code, web::status::ok);
-  EXPECT_EQ(file.page->body, "new");
+  EXPECT_EQ(file.page->body.text(), "new");
   EXPECT_EQ(file.handles.size(), 3U);
 }
 
@@ -74,9 +74,9 @@ TEST_F(load_file_test, needs_a_folder) { EXPECT_THROW(static_cast<void>(open_roo
 TEST_F(load_file_test, of_all_files_at_the_start) {
   const prebuilt_pages pages{folder_.path().string(), 1 << 20};
   ASSERT_NE(pages.find("/d/e/page.html"), nullptr);
-  EXPECT_EQ(pages.find("/d/e/page.html")->body, "page");
+  EXPECT_EQ(pages.find("/d/e/page.html")->body.text(), "page");
   ASSERT_NE(pages.find("/d/"), nullptr);
-  EXPECT_EQ(pages.find("/d/")->body, "index");
+  EXPECT_EQ(pages.find("/d/")->body.text(), "index");
   EXPECT_EQ(pages.find("/d/e/link.html"), nullptr);
   EXPECT_EQ(pages.find("/d"), nullptr);
   EXPECT_THROW(prebuilt_pages(folder_.path().string(), 100), std::runtime_error);

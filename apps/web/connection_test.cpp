@@ -131,14 +131,19 @@ TEST_P(a_server_of_one_worker, answers_when_the_body_has_come) {
 
 TEST_P(a_server_of_one_worker, sends_what_is_long_as_it_is_whatever_was_sent_before) {
   const std::string middle = std::string(5'000, 'm') + "the end";
+  const std::string sent = std::string(20'000, 's') + "the end";    // by the kernel
+  const std::string other = std::string(30'000, 'o') + "the end";
   const std::string longer = std::string(300'000, 'l') + "the end";
+  write("sent", sent);
+  write("other", other);
   write("middle", middle);
   write("longer", longer);
   write("error", middle);
   with_.hosts[0].error_pages[status::not_found] = "/error";
   play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
     for (const std::string& first : {get("/middle", "Range: bytes=0-1,4-5\r\n"), get("/longer", "Range: bytes=0-1,4-5\r\n"), get("/page")}) {
-      for (const auto& [path, body] : {std::pair{"/middle", &middle}, std::pair{"/longer", &longer}, std::pair{"/nothing", &middle}}) {
+      for (const auto& [path, body] : {std::pair{"/middle", &middle}, std::pair{"/sent", &sent}, std::pair{"/other", &other}, std::pair{"/longer", &longer},
+                                        std::pair{"/nothing", &middle}}) {
         std::string came;
         co_await send(c, first);
         co_await hear(c, came, first == get("/page") ? "a page" : "--\r\n");

@@ -15,7 +15,7 @@ namespace {
 
 std::string text_of(char first, std::size_t bytes) {
   std::string text(bytes, ' ');
-  for (std::size_t n = 0; n < bytes; ++n) text[n] = static_cast<char>(first + n % 23);
+  for (std::size_t n = 0; n < bytes; ++n) text[n] = static_cast<char>(first + static_cast<char>(n % 23));
   return text;
 }
 
@@ -79,8 +79,9 @@ TEST_F(a_page_body, does_not_change_on_its_way_when_it_goes_and_another_one_come
   std::optional<page_body> body{std::in_place, text_of('a', 20'000), memory_};
   off_t from = static_cast<off_t>(body->first());
   ASSERT_EQ(::sendfile(near.descriptor(), body->descriptor(), &from, 20'000), 20'000);
-  body.reset();
   const page_body next{text_of('b', 20'000), memory_};
+  body.reset();
+  const page_body last{text_of('c', 20'000), memory_};
   std::string came(20'000, ' ');
   ASSERT_EQ(::recv(far.descriptor(), came.data(), came.size(), MSG_WAITALL), 20'000);
   EXPECT_TRUE(came == text_of('a', 20'000));

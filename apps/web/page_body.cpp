@@ -15,12 +15,20 @@ namespace {
 constexpr std::size_t unit = 4096;  // of the system's memory, that is mapped and given back
 std::size_t whole_units(std::size_t bytes) noexcept { return (bytes + unit - 1) / unit * unit; }
 
+/// Linux 6.3 wants to be told that nobody will run it as a program, and may be set to refuse it else; before, it does not know the flag.
+int open_memory() noexcept {
+  constexpr const char* name = "tartan-web pages";
+  constexpr unsigned no_program = 8;  // MFD_NOEXEC_SEAL, which the C library need not know
+  const int opened = ::memfd_create(name, MFD_CLOEXEC | no_program);
+  return opened >= 0 || errno != EINVAL ? opened : ::memfd_create(name, MFD_CLOEXEC);
+}
+
 }  // namespace
 
 /// Who may not write a file of any size is not killed for writing far behind the beginning of this one.
 page_memory::page_memory() noexcept {
   rlimit most{};
-  if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur == RLIM_INFINITY) file_ = file{::memfd_create("tartan-web pages", MFD_CLOEXEC)};
+  if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur == RLIM_INFINITY) file_ = file{open_memory()};
 }
 
 std::int64_t page_memory::add(std::string_view text) const noexcept {

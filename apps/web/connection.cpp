@@ -242,16 +242,15 @@ tartan::task<bool> connection::send_more() {
 tartan::task<bool> connection::send_by_kernel() {
   const large_file sent = std::move(exchange_->large);
   const shared_page page = std::move(exchange_->kept);
-  const std::string head = exchange_->out;
+  std::string head = exchange_->out;
   exchange_->out.clear();
   leave_buffer();
   const int from = page != nullptr ? page->body.descriptor() : sent->descriptor();
-  const std::uint64_t begin = page != nullptr ? page->body.first() : 0;
-  std::string_view before = head;
   for (byte_range rest = exchange_->parts.front(); rest.size != 0;) {
-    const byte_range next{begin + rest.first, std::min<std::uint64_t>(piece, rest.size)};
-    const bool went = co_await send_piece(from, next, std::exchange(before, {}));
+    const byte_range next{rest.first, std::min<std::uint64_t>(piece, rest.size)};
+    const bool went = co_await send_piece(from, next, head);
     if (!went) co_return false;
+    std::string{}.swap(head);  // the rest may take long
     rest = {rest.first + next.size, rest.size - next.size};
   }
   co_return true;

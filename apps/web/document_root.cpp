@@ -135,7 +135,7 @@ document document_root::load(std::string_view key, std::size_t most, const page*
   }
   std::string text(found.content.size, '\0');
   if (!read_all(opened, text, 0)) return failed(status::internal_error);
-  found.content.body = page_body{std::move(text), memory_};
+  found.content.body = page_body{std::move(text)};
   // Written to while it was read: it is served like that, as by any server, but looks changed at the next check.
   struct stat after{};
   const bool certain = !young && ::fstat(opened.descriptor(), &after) == 0 && file_version::of(after) == version;
@@ -165,7 +165,7 @@ document document_root::list(std::string_view path) const {
   if (errno != 0) return failed(status::internal_error);
   document page;
   page.code = status::ok;
-  page.content.body = page_body{listing_page(path, std::move(found)), memory_};
+  page.content.body = page_body{listing_page(path, std::move(found))};
   page.content.size = page.content.body.size();
   file_version never;
   never.modified.seconds = std::numeric_limits<std::int64_t>::max();

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,7 +59,6 @@ class document_root {
 
   file folder_;
   root_options with_;
-  std::shared_ptr<const page_memory> memory_ = std::make_shared<const page_memory>();
 };
 
 }  // namespace web

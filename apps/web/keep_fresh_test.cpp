@@ -23,20 +23,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// One page of a site with one worker, which has it in its cache.
 page copy_of(const page& of) {
   page copy;
   copy.head = of.head;
+  copy.type = of.type;
   copy.tag = of.tag;
+  copy.modified = of.modified;
   copy.known_by = of.known_by;
   copy.body = page_body{std::string{of.body.text()}};
   copy.size = of.size;
   copy.version = of.version;
   copy.siblings = of.siblings;
+  copy.as = of.as;
   copy.large = of.large;
   return copy;
 }
 
+/// One page of a site with one worker, which has it in its cache.
 class a_known_page : public testing::Test {
  protected:
   static constexpr page_cache::time start{1h};

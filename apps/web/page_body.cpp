@@ -1,10 +1,11 @@
 #include "page_body.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <utility>
 
@@ -12,77 +13,78 @@ namespace web {
 
 namespace {
 
-constexpr std::size_t unit = 4096;  // of the system's memory, that is mapped and given back
-std::size_t whole_units(std::size_t bytes) noexcept { return (bytes + unit - 1) / unit * unit; }
+/// Of a process there is one table of descriptors, whatever has its pages. Relaxed: nothing is read by what it says.
+std::atomic<int> files{0};
+
+rlim_t limit_of(__rlimit_resource_t what) noexcept {
+  rlimit most{};
+  return ::getrlimit(what, &most) == 0 ? most.rlim_cur : 0;
+}
+
+bool take_place() noexcept {
+  const auto most = static_cast<int>(std::min<rlim_t>(page_body::most_files, limit_of(RLIMIT_NOFILE) / 16));
+  if (files.fetch_add(1, std::memory_order_relaxed) < most) return true;
+  files.fetch_sub(1, std::memory_order_relaxed);
+  return false;
+}
+void leave_place() noexcept { files.fetch_sub(1, std::memory_order_relaxed); }
 
 /// Linux 6.3 wants to be told that nobody will run it as a program, and may be set to refuse it else; before, it does not know the flag.
 int open_memory() noexcept {
-  constexpr const char* name = "tartan-web pages";
+  constexpr const char* name = "tartan-web page";
   constexpr unsigned no_program = 8;  // MFD_NOEXEC_SEAL, which the C library need not know
   const int opened = ::memfd_create(name, MFD_CLOEXEC | no_program);
   return opened >= 0 || errno != EINVAL ? opened : ::memfd_create(name, MFD_CLOEXEC);
 }
 
-}  // namespace
-
-/// Who may not write a file of any size is not killed for writing far behind the beginning of this one.
-page_memory::page_memory() noexcept {
-  rlimit most{};
-  if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur == RLIM_INFINITY) file_ = file{open_memory()};
-}
-
-std::int64_t page_memory::add(std::string_view text) const noexcept {
-  if (!file_.is_open()) return -1;
-  const std::int64_t at = next_.fetch_add(static_cast<std::int64_t>(whole_units(text.size())), std::memory_order_relaxed);
+bool write_all(const file& into, std::string_view text) noexcept {
   for (std::size_t done = 0; done < text.size();) {
-    const ssize_t got = ::pwrite(file_.descriptor(), text.data() + done, text.size() - done, at + static_cast<std::int64_t>(done));
+    const ssize_t got = ::pwrite(into.descriptor(), text.data() + done, text.size() - done, static_cast<off_t>(done));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      remove(at, text.size());
-      return -1;
-    }
+    if (got <= 0) return false;
     done += static_cast<std::size_t>(got);
   }
-  return at;
+  return true;
 }
 
-void page_memory::remove(std::int64_t at, std::size_t bytes) const noexcept {
-  while (::fallocate(file_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, static_cast<off_t>(whole_units(bytes))) != 0 && errno == EINTR) {
-  }
+/// Who writes more than this process may write to a file would be ended by a signal. Not open: there is none, or no memory.
+file file_of(std::string_view text) noexcept {
+  if (limit_of(RLIMIT_FSIZE) < text.size()) return file{};
+  file made{open_memory()};
+  if (!made.is_open() || !write_all(made, text)) return file{};
+  return made;
 }
 
-page_body::page_body(std::string text, std::shared_ptr<const page_memory> memory) noexcept : text_{std::move(text)} {
-  if (memory == nullptr || text_.size() < least_sent) return;
-  const std::int64_t at = memory->add(text_);
-  if (at < 0) return;
-  void* const mapped = ::mmap(nullptr, text_.size(), PROT_READ, MAP_SHARED, memory->descriptor(), at);
+}  // namespace
+
+page_body::page_body(std::string text) noexcept : text_{std::move(text)} {
+  if (text_.size() < least_sent || !take_place()) return;
+  file made = file_of(text_);
+  void* const mapped = made.is_open() ? ::mmap(nullptr, text_.size(), PROT_READ, MAP_SHARED, made.descriptor(), 0) : MAP_FAILED;
   if (mapped == MAP_FAILED) {
-    memory->remove(at, text_.size());
+    leave_place();
     return;
   }
   mapped_ = {static_cast<const char*>(mapped), text_.size()};
-  first_ = at;
-  memory_ = std::move(memory);
+  file_ = std::move(made);
   std::string{}.swap(text_);
 }
 
 page_body::page_body(page_body&& other) noexcept
-    : text_{std::move(other.text_)}, mapped_{std::exchange(other.mapped_, {})}, memory_{std::move(other.memory_)}, first_{other.first_} {}
+    : text_{std::move(other.text_)}, file_{std::move(other.file_)}, mapped_{std::exchange(other.mapped_, {})} {}
 
 page_body& page_body::operator=(page_body&& other) noexcept {
   std::swap(text_, other.text_);
+  std::swap(file_, other.file_);
   std::swap(mapped_, other.mapped_);
-  std::swap(memory_, other.memory_);
-  std::swap(first_, other.first_);
   return *this;
 }
 
 page_body::~page_body() {
-  if (mapped_.data() == nullptr) return;
+  if (!is_sendable()) return;
   ::munmap(const_cast<char*>(mapped_.data()), mapped_.size());
-  memory_->remove(first_, mapped_.size());
+  file_.close();
+  leave_place();
 }
-
-std::size_t page_body::bytes() const noexcept { return is_sendable() ? whole_units(mapped_.size()) : text_.capacity(); }
 
 }  // namespace web

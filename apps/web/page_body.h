@@ -1,10 +1,7 @@
 #pragma once
 /// The bytes of a page.
 
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,55 +10,40 @@
 
 namespace web {
 
-/// Memory that the kernel can send from without copying it: a file without a name (memfd_create).
+/// Never changes once it is shared. What is short is a string; the rest lies in a file without a name (memfd_create), from which the kernel can send
+/// it without a copy, and which is mapped for who reads it here.
 ///
-/// No byte of it is written twice: what a packet that is still on its way refers to stays as it was, however long it takes. So a place in it is
-/// given out once, and the memory behind it goes back to the system when its owner goes; of the 2^63 bytes that such a file may have there is no end.
-/// Threads: any.
-class page_memory {
- public:
-  /// Nothing can be kept in it if the system has none.
-  page_memory() noexcept;
-
-  [[nodiscard]] int descriptor() const noexcept { return file_.descriptor(); }
-
-  /// Gives where the text is now; negative if the system has no memory for it.
-  [[nodiscard]] std::int64_t add(std::string_view text) const noexcept;
-  void remove(std::int64_t at, std::size_t bytes) const noexcept;
-
- private:
-  file file_;
-  mutable std::atomic<std::int64_t> next_{0};  ///< relaxed: a number that nobody else has
-};
-
-/// Never changes once it is shared. What is short is a string.
+/// Each has a file of its own, written once. What a packet that is still on its way refers to is then never written again, nor cut out of what
+/// stays: that would fill it with zeros, where the system keeps a part in one piece with others.
+/// Threads: made on one that may block.
+/// Limits: 1024 files of this process, and a sixteenth of its descriptors; what is made then is a string.
 class page_body {
  public:
   page_body() noexcept = default;
-  explicit page_body(std::string text) noexcept : text_{std::move(text)} {}
-  /// In `memory`, if it is there, has room, and the text is so long that this pays.
-  page_body(std::string text, std::shared_ptr<const page_memory> memory) noexcept;
+  /// If the system has no file for it, it stays a string.
+  explicit page_body(std::string text) noexcept;
   page_body(page_body&& other) noexcept;
   page_body& operator=(page_body&& other) noexcept;
   ~page_body();
 
-  [[nodiscard]] std::string_view text() const noexcept { return mapped_.data() != nullptr ? mapped_ : std::string_view{text_}; }
+  [[nodiscard]] std::string_view text() const noexcept { return is_sendable() ? mapped_ : std::string_view{text_}; }
   [[nodiscard]] std::size_t size() const noexcept { return text().size(); }
   /// Of memory.
-  [[nodiscard]] std::size_t bytes() const noexcept;
+  [[nodiscard]] std::size_t bytes() const noexcept { return is_sendable() ? mapped_.size() + file_costs : text_.capacity(); }
 
-  /// Whether the kernel can send it from `descriptor`, where it begins at `first`.
-  [[nodiscard]] bool is_sendable() const noexcept { return mapped_.data() != nullptr; }
-  [[nodiscard]] int descriptor() const noexcept { return memory_->descriptor(); }
-  [[nodiscard]] std::uint64_t first() const noexcept { return static_cast<std::uint64_t>(first_); }
+  /// Whether the kernel can send it from `descriptor`, where it is all there is.
+  [[nodiscard]] bool is_sendable() const noexcept { return file_.is_open(); }
+  [[nodiscard]] int descriptor() const noexcept { return file_.descriptor(); }
 
   static constexpr std::size_t least_sent = 8 * 1024;  ///< a shorter text is copied for less than it costs to send it from there
+  static constexpr int most_files = 1024;
 
  private:
+  static constexpr std::size_t file_costs = 4 * 1024;  ///< the rest of its last page, and what the system knows of it
+
   std::string text_;
-  std::string_view mapped_;  ///< else: where the text in memory_ can be read
-  std::shared_ptr<const page_memory> memory_;
-  std::int64_t first_ = 0;
+  file file_;
+  std::string_view mapped_;  ///< what file_ has
 };
 
 }  // namespace web

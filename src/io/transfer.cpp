@@ -169,13 +169,13 @@ bool send_file_op::is_ready(io_slot& on) noexcept {
   return ahead_ == nullptr;
 }
 
-/// It waits in the system for the file's first bytes, to leave in one packet with them.
-ssize_t send_file_op::send_head(io_slot& on) noexcept {
+/// With MSG_MORE it waits in the system for the file's first bytes, to leave in one packet with them; but not for the disk.
+ssize_t send_file_op::send_head(io_slot& on, int flags) noexcept {
   iovec part{const_cast<std::byte*>(head_.data()), std::min(head_.size(), most_bytes)};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
-  return on.service().system().send_message(on.descriptor(), message, left_ != 0 ? MSG_MORE : 0);
+  return on.service().system().send_message(on.descriptor(), message, flags);
 }
 
 io_wait::step send_file_op::attempt(io_slot& on) noexcept {
@@ -183,10 +183,11 @@ io_wait::step send_file_op::attempt(io_slot& on) noexcept {
   const bool may_wait_for_disk = system.is_kernel() && offset_ >= 0 && left_ <= most_offset - static_cast<std::uint64_t>(offset_);
   for (std::size_t moved = 0; left_ != 0 || !head_.empty();) {
     if (moved >= most_bytes) return step::goes_on;
-    if (may_wait_for_disk && left_ != 0 && (ahead_ != nullptr || offset_ >= ready_until_) && !is_ready(on)) return step::elsewhere;
+    const bool waits = may_wait_for_disk && left_ != 0 && (ahead_ != nullptr || offset_ >= ready_until_) && !is_ready(on);
     const bool of_head = !head_.empty();
+    if (waits && !of_head) return step::elsewhere;
     const std::size_t most = may_wait_for_disk ? static_cast<std::size_t>(ready_until_ - offset_) : most_bytes;
-    const ssize_t got = of_head ? send_head(on) : system.send_file(on.descriptor(), file_, &offset_, std::min(left_, most));
+    const ssize_t got = of_head ? send_head(on, waits || left_ == 0 ? 0 : MSG_MORE) : system.send_file(on.descriptor(), file_, &offset_, std::min(left_, most));
     if (got == -EINTR) continue;
     if (is_block(got)) return step::would_block;
     if (got < 0) return fail(static_cast<int>(-got));

@@ -82,6 +82,22 @@ TEST_P(sending_a_file, lets_others_go_first_while_the_disk_is_read) {
   EXPECT_EQ(seen_, (std::vector<std::string>{"another event", "sent", "written"}));
 }
 
+TEST_P(sending_a_file, sends_its_head_before_the_disk_is_read) {
+  while_the_disk_is_slow([&](local::stream& from, local::stream& to, file& what) -> task<> {
+    from.send_file(what.native_handle(), 0, 1000, "head", [&](result<std::size_t> sent) { EXPECT_EQ(*sent, 1004u); });
+    from.write("behind it", [](result<std::size_t>) {});
+    std::string all(1013, ' ');
+    const std::span<std::byte> room = std::as_writable_bytes(std::span{all});
+    const auto head = to.try_read_some(room);
+    disk_.release();
+    EXPECT_TRUE(head);
+    if (!head) co_return;
+    EXPECT_EQ(all.substr(0, *head), "head");
+    EXPECT_TRUE(co_await to.read_exactly(room.subspan(*head)));
+    EXPECT_EQ(all, "head" + std::string(1000, 'x') + "behind it");
+  });
+}
+
 TEST_P(sending_a_file, can_be_canceled_and_everything_be_closed_while_the_disk_is_read) {
   const std::size_t before = test::open_descriptors();
   while_the_disk_is_slow([&](local::stream& from, local::stream& to, file& what) -> task<> {

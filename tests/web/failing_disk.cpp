@@ -1,5 +1,6 @@
 #include "tests/web/failing_disk.h"
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -84,4 +85,36 @@ extern "C" ssize_t __wrap_pread(int file, void* into, size_t bytes, off_t offset
     return *error == 0 ? 0 : -1;
   }
   return __real_pread(file, into, bytes, offset);
+}
+
+/// One that fails has written a half before.
+extern "C" ssize_t __real_pwrite(int file, const void* from, size_t bytes, off_t offset);
+extern "C" ssize_t __wrap_pwrite(int file, const void* from, size_t bytes, off_t offset);
+extern "C" ssize_t __wrap_pwrite(int file, const void* from, size_t bytes, off_t offset) {
+  if (const std::optional<int> error = error_of(disk_call::pwrite)) {
+    static_cast<void>(__real_pwrite(file, from, bytes / 2, offset));
+    errno = *error;
+    return *error == 0 ? static_cast<ssize_t>(bytes / 2) : -1;
+  }
+  return __real_pwrite(file, from, bytes, offset);
+}
+
+extern "C" int __real_memfd_create(const char* name, unsigned flags);
+extern "C" int __wrap_memfd_create(const char* name, unsigned flags);
+extern "C" int __wrap_memfd_create(const char* name, unsigned flags) {
+  if (const std::optional<int> error = error_of(disk_call::memfd_create)) {
+    errno = *error;
+    return -1;
+  }
+  return __real_memfd_create(name, flags);
+}
+
+extern "C" void* __real_mmap(void* at, size_t bytes, int may, int flags, int file, off_t offset);
+extern "C" void* __wrap_mmap(void* at, size_t bytes, int may, int flags, int file, off_t offset);
+extern "C" void* __wrap_mmap(void* at, size_t bytes, int may, int flags, int file, off_t offset) {
+  if (const std::optional<int> error = error_of(disk_call::mmap)) {
+    errno = *error;
+    return MAP_FAILED;
+  }
+  return __real_mmap(at, bytes, may, flags, file, offset);
 }

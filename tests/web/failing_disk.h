@@ -1,14 +1,15 @@
 #pragma once
-/// Lets the calls by which the web server reads files fail, as the kernel might. The linker sends them here first (--wrap,
+/// Lets the calls by which the web server reads files, and keeps what it has read, fail, as the kernel might. The linker sends them here first (--wrap,
 /// tests/CMakeLists.txt), so that the server is tested as it is.
 
 #include <chrono>
 
 namespace web::test {
 
-enum class disk_call : unsigned { openat2, fstat, pread };
+enum class disk_call : unsigned { openat2, fstat, pread, pwrite, memfd_create, mmap };
 
-/// While it lives, one call fails `times` times: it is not made, and gives the error; 0: pread finds the end of the file. Calls of all
+/// While it lives, one call fails `times` times: it is not made, and gives the error; 0: pread finds the end of the file, pwrite
+/// writes a half. Calls of all
 /// threads count. One at a time.
 class failing_disk {
  public:

@@ -131,7 +131,7 @@ class send_file_op : public io_wait {
  private:
   step attempt(io_slot& on) noexcept final;
   [[nodiscard]] bool is_ready(io_slot& on) noexcept;
-  [[nodiscard]] ssize_t send_head(io_slot& on) noexcept;
+  [[nodiscard]] ssize_t send_head(io_slot& on, int flags) noexcept;
   std::shared_ptr<read_ahead> ahead_;  ///< while it brings the next bytes
   std::int64_t ready_until_ = -1;      ///< in the file: before that, all was in the cache
   std::int64_t offset_;

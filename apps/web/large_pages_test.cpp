@@ -34,6 +34,18 @@ class large_pages : public test::pages {
     });
     rt.run_until_idle();
   }
+
+  /// With a file of 1000 bytes that is too large for a page, and was changed long ago.
+  void check_ahead_of(const std::function<tartan::task<>(library&)>& check) {
+    write("large", std::string(1000, 'x'));
+    std::filesystem::last_write_time(folder_ / "large", std::filesystem::file_time_type::clock::now() - 1h);  // else it gets its date in between
+    const document_root root{folder()};
+    tartan::simulation world;
+    tartan::runtime rt = runtime(world);
+    library all{rt, root, {.largest_page = 999, .longest_sweep = 1h}};
+    rt.spawn([&]() -> tartan::task<> { co_await check(all); });
+    rt.run_until_idle();
+  }
 };
 INSTANTIATE_TEST_SUITE_P(on, large_pages, testing::Values(1u, 2u, 4u));
 
@@ -147,13 +159,7 @@ TEST_P(large_pages, that_are_too_large_stay_open_after_a_long_transfer) {
 }
 
 TEST_P(large_pages, that_are_too_large_are_checked_ahead_while_they_are_open) {
-  write("large", std::string(1000, 'x'));
-  std::filesystem::last_write_time(folder_ / "large", std::filesystem::file_time_type::clock::now() - 1h);  // else it gets its date in between
-  const document_root root{folder()};
-  tartan::simulation world;
-  tartan::runtime rt = runtime(world);
-  library all{rt, root, {.largest_page = 999, .longest_sweep = 1h}};
-  rt.spawn([&]() -> tartan::task<> {
+  check_ahead_of([this](library& all) -> tartan::task<> {
     const shared_page kept = (co_await all.ask("/large", start_)).content;
     for (const auto later : {500ms, 625ms}) static_cast<void>(co_await all.check_ahead("/large", start_ + later));
     const std::optional<finding> checked = co_await all.check_ahead("/large", start_ + 626ms);
@@ -170,7 +176,6 @@ TEST_P(large_pages, that_are_too_large_are_checked_ahead_while_they_are_open) {
     EXPECT_EQ(changed.content->size, 2000u);
     EXPECT_TRUE(kept->large.expired());
   });
-  rt.run_until_idle();
 }
 
 /// Who sends it all the time has it checked ahead, and never asks.
@@ -181,20 +186,14 @@ TEST_P(large_pages, that_are_too_large_have_their_place_again_when_they_are_chec
 }
 
 TEST_P(large_pages, that_are_found_to_be_large_no_more_are_closed) {
-  write("large", std::string(1000, 'x'));
-  const document_root root{folder()};
-  tartan::simulation world;
-  tartan::runtime rt = runtime(world);
-  library all{rt, root, {.largest_page = 999, .longest_sweep = 1h}};
-  rt.spawn([&]() -> tartan::task<> {
+  check_ahead_of([this](library& all) -> tartan::task<> {
     const shared_page kept = (co_await all.ask("/large", start_)).content;
     EXPECT_FALSE(kept->large.expired());
     write("large", "x");
     for (const auto later : {500ms, 625ms}) static_cast<void>(co_await all.check_ahead("/large", start_ + later));
     EXPECT_TRUE(kept->large.expired());
+    EXPECT_EQ(all.loads(), 2u);
   });
-  rt.run_until_idle();
-  EXPECT_EQ(all.loads(), 2u);
 }
 
 /// A page is known by its length; who asks next gets another descriptor.

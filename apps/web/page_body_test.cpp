@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -32,6 +33,14 @@ std::string sendable(const page_body& body) {
   std::string text(body.size() + 1, ' ');
   const ssize_t got = ::pread(body.descriptor(), text.data(), text.size(), 0);
   return text.substr(0, got < 0 ? 0 : static_cast<std::size_t>(got));
+}
+
+/// Of page bodies, into this process.
+int mappings() {
+  std::ifstream all{"/proc/self/maps"};
+  int found = 0;
+  for (std::string line; std::getline(all, line);) found += line.find("tartan-web page") != std::string::npos ? 1 : 0;
+  return found;
 }
 
 auto open_files() { return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, {}); }
@@ -75,8 +84,10 @@ TEST(a_page_body, gives_its_file_back) {
   {
     const page_body body{text_of('a', 10'000)};
     EXPECT_EQ(open_files(), before + 1);
+    EXPECT_EQ(mappings(), 1);
   }
   EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(mappings(), 0);
 }
 
 TEST(a_page_body, stays_whole_when_it_is_moved) {

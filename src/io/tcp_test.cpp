@@ -300,6 +300,8 @@ TEST_P(tcp_streams_of_the_kernel, send_a_head_and_a_file_in_one_packet) {
     EXPECT_EQ(*co_await c->near.send_file(file, 0, 9'000, "head"), 9'004u);
     EXPECT_EQ(*co_await c->far.read_exactly(std::as_writable_bytes(std::span{room})), 9'004u);
     EXPECT_EQ(packets_with_data_from(c->near.native_handle()), 1u);
+    EXPECT_EQ(*co_await c->near.send_file(file, 0, 0, "alone"), 5u);
+    EXPECT_EQ(packets_with_data_from(c->near.native_handle()), 2u) << "there is nothing that it could wait for";
   });
   EXPECT_TRUE(room == "head" + content);
   ::close(file);

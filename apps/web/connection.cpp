@@ -356,7 +356,8 @@ void connection::leave_buffer() {
   if (left.capacity() > kept.capacity() && left.capacity() <= most_kept) kept.swap(left);
 }
 
-/// Writes what has been said, and the page behind it, as far as that needs no waiting: in the usual case all of it. Gives whether it was.
+/// Writes what has been said, and the page behind it, as far as that needs no waiting: in the usual case all of it; nothing, if that is for
+/// the kernel. Gives whether all was.
 bool connection::send_now() {
   std::string& out = exchange_->out;
   sent_ += out.size() + bytes_behind();

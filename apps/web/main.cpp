@@ -23,7 +23,8 @@
 namespace {
 
 /// Each connection needs a descriptor, and what the system gives by default is made for programs that use select(). A quarter is left
-/// for files that are read or sent, one for each file, however many want it, of which a quarter stay open for some seconds more. If that is not
+/// for files that are read or sent, one for each file, however many want it, of which a quarter stay open for some seconds more, and
+/// as much for pages that the kernel sends (page_body.h). If that is not
 /// enough, pages in memory are served on, other files are answered with 503, and who connects waits.
 void share_descriptors(web::settings& with) {
   rlimit limit{};

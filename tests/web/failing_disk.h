@@ -8,8 +8,8 @@ namespace web::test {
 
 enum class disk_call : unsigned { openat2, fstat, pread, pwrite, memfd_create, mmap };
 
-/// While it lives, one call fails `times` times: it is not made, and gives the error; 0: pread finds the end of the file, pwrite
-/// writes a half. Calls of all
+/// While it lives, one call fails `times` times: it is not made, and gives the error; 0: pread finds the end of the file.
+/// A pwrite has written a half before, and with 0 says so. Calls of all
 /// threads count. One at a time.
 class failing_disk {
  public:

@@ -190,7 +190,7 @@ class socket_stream : public byte_stream {
   /// worker waits for the disk itself where the cache has lost only what lies between, or loses it while a slow peer is waited for; where the file
   /// system cannot tell; where no thread can be started; and after stop. That thread has a duplicate of `file`, with whose end the process loses its
   /// fcntl(F_SETLK) locks of this file; those of F_OFD_SETLK stay.
-  /// Errors: errc::end_of_stream if the file is shorter. Whatever is wrong with the file, the head has left before, or does within 200 ms.
+  /// Errors: errc::end_of_stream if the file is shorter. Whatever is wrong with the file, the head has left, or does, 200 ms later or more.
   /// Cost: one system call more for each megabyte, and one for the first; two around each that sends, for sendfile knows no
   /// MSG_NOSIGNAL: they keep SIGPIPE away from this program's handlers; and one for a head.
   [[nodiscard]] auto send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head = {}) noexcept {

@@ -26,16 +26,18 @@ def processors(workers):
     return every[:workers], every[workers:]
 
 
-def injector_words(asked, workload, at, place, ids, told, seed):
-    """The command of the load."""
+def length_words(asked, workload, at):
+    return ["--seconds", f"{workloads.measured_s(at, asked.seconds):g}", "--warm-up", f"{workloads.warm_up_s(workload, at, asked.seconds):g}"]
+
+
+def injector_words(asked, workload, at, place, ids, told, seed, length):
+    """The command of the load; `length`: the words that say when it begins to count, and ends."""
     shared = place.workers >= plan.all_workers()
     own = max(1, plan.all_workers() // 2) if shared else plan.all_workers() - place.workers
     target = "/page.html" if at.files == "page" else "/"
     words = [str(asked.load), "http", *(word for port in place.ports for word in ("--url", f"http://127.0.0.1:{port}{target}")),
              "--clients", str(at.clients), "--requests-per-connection", str(workload.requests_per_connection),
-             "--seconds", f"{workloads.measured_s(at, asked.seconds):g}",
-             "--warm-up", f"{workloads.warm_up_s(workload, at, asked.seconds):g}", "--workers", str(own), "--json", str(told),
-             "--seed", str(seed)]
+             *length, "--workers", str(own), "--json", str(told), "--seed", str(seed)]
     words += [word for each in ids for word in ("--server", str(each))]
     if at.files != "page":
         return words + ["--set", str(place.root)]
@@ -45,7 +47,7 @@ def injector_words(asked, workload, at, place, ids, told, seed):
 def load(asked, workload, at, place, ids, cpus, seed, around):
     """What the injector has found; a failure if it has found nothing."""
     told = place.at / "load.json"
-    words = around(ids) + injector_words(asked, workload, at, place, ids, told, seed)
+    words = around(ids) + injector_words(asked, workload, at, place, ids, told, seed, length_words(asked, workload, at))
     environment = {name: value for name, value in os.environ.items() if name != contenders.SCHEDULER}
     try:
         done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment,

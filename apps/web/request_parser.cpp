@@ -50,10 +50,11 @@ std::optional<status> take_coding(std::string_view value, framing& into) noexcep
   for (;;) {
     const std::size_t comma = std::min(value.find(','), value.size());
     const std::string_view word = trimmed(value.substr(0, comma));
-    if (!word.empty() && into.chunked) return status::bad_request;
+    // A list may have empty elements (RFC 9110, 5.6.1.2), but where others refuse this one, or read it otherwise, two would see two requests in it.
+    if (word.empty() || into.chunked) return status::bad_request;
     if (same_letters(word, "chunked")) {
       into.chunked = true;
-    } else if (!word.empty()) {
+    } else {
       into.otherwise_coded = true;
     }
     if (comma == value.size()) return std::nullopt;

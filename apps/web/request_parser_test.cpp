@@ -182,7 +182,9 @@ TEST(request_parser, knows_chunks_and_no_other_coding) {
 
 TEST(request_parser, refuses_codings_that_leave_the_end_of_the_body_open) {
   const auto of = [](std::string_view coding) { return code_with("Host: a\r\nTransfer-Encoding: " + std::string{coding} + "\r\n"); };
-  for (const std::string_view coding : {"identity", "gzip", "chunked, gzip", "chunked, chunked", "xchunked", "chunked;a=b"}) EXPECT_EQ(of(coding), 400) << coding;
+  for (const std::string_view coding : {"identity", "gzip", "chunked, gzip", "chunked, chunked", "xchunked", "chunked;a=b"}) {
+    EXPECT_EQ(of(coding), 400) << coding;
+  }
   // An element that is empty is one that others may see otherwise.
   for (const std::string_view coding : {"", ",", "chunked ,", "chunked,,,", ", chunked", "gzip,, chunked"}) EXPECT_EQ(of(coding), 400) << coding;
   EXPECT_EQ(code_with("Host: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n"), 400);

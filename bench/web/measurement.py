@@ -44,23 +44,39 @@ def injector_words(asked, workload, at, place, ids, told, seed, length):
     return words + ["--body", str(place.root / "page.html")]  # with several ports, too: all serve the same file
 
 
-def load(asked, workload, at, place, ids, cpus, seed, around):
-    """What the injector has found; a failure if it has found nothing."""
-    told = place.at / "load.json"
-    words = around(ids) + injector_words(asked, workload, at, place, ids, told, seed, length_words(asked, workload, at))
-    environment = {name: value for name, value in os.environ.items() if name != contenders.SCHEDULER}
-    try:
-        done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment,
-                              timeout=workloads.measured_s(at, asked.seconds) + workloads.warm_up_s(workload, at, asked.seconds) + BEYOND_S,
-                              preexec_fn=lambda: os.sched_setaffinity(0, cpus))
-    except subprocess.TimeoutExpired:
-        raise server.failure("the injector did not end") from None
-    if done.returncode not in (0, 1) or not told.exists():  # 1: there were errors, which are figures
-        raise server.failure(f"the injector ended with {done.returncode}: {done.stderr.strip()[-300:]}")
+def injector_environment():
+    """Never with what the caller's says of schedulers."""
+    return {name: value for name, value in os.environ.items() if name != contenders.SCHEDULER}
+
+
+def found_by(status, said, told):
+    """What an injector that has ended has written into `told`. Raises a failure."""
+    if status not in (0, 1) or not told.exists():  # 1: there were errors, which are figures
+        raise server.failure(f"the injector ended with {status}: {said.strip()[-300:]}")
     found = json.loads(told.read_text())
     if not found["requests"]:
         raise server.failure(f"no request was answered; errors {found['errors']}")
     return found
+
+
+def place_of(asked, workload, at, who, workers, folder, programs):
+    """Where a contender runs, with ports that nobody listens on; `folder`: of its own."""
+    os.chmod(folder, 0o755)  # for servers that become somebody else
+    return contenders.place(asked.roots.root(at.files), at.files, pathlib.Path(folder), server.free_ports(who.ports(workers)), workers, at.clients,
+                            workload.closing, programs)
+
+
+def load(asked, workload, at, place, ids, cpus, seed, around):
+    """What the injector has found; a failure if it has found nothing."""
+    told = place.at / "load.json"
+    words = around(ids) + injector_words(asked, workload, at, place, ids, told, seed, length_words(asked, workload, at))
+    try:
+        done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=injector_environment(),
+                              timeout=workloads.measured_s(at, asked.seconds) + workloads.warm_up_s(workload, at, asked.seconds) + BEYOND_S,
+                              preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+    except subprocess.TimeoutExpired:
+        raise server.failure("the injector did not end") from None
+    return found_by(done.returncode, done.stderr, told)
 
 
 def is_excused(ended, who):
@@ -71,9 +87,7 @@ def is_excused(ended, who):
 def take(asked, workload, at, who, workers, seed, around=lambda ids: []):
     """Its figures. Raises a failure. `around(processes of the server)`: words of a command that runs the injector."""
     with tempfile.TemporaryDirectory(prefix="bench-web-") as folder:
-        os.chmod(folder, 0o755)  # for servers that become somebody else
-        place = contenders.place(asked.roots.root(at.files), at.files, pathlib.Path(folder), server.free_ports(who.ports(workers)), workers, at.clients,
-                                 workload.closing, asked.programs)
+        place = place_of(asked, workload, at, who, workers, folder, asked.programs)
         served_by, loaded_by = processors(workers)
         running = server.server(who.start(place), place.ports, served_by)
         try:

@@ -1,6 +1,15 @@
 """What has been run, in a file."""
 
+import itertools
 import json
+
+
+def free_path(folder, words, kind):
+    """Of a file of its own, also beside that of the same run before."""
+    for n in itertools.count(1):
+        path = folder / ("-".join(words + [str(n)] * (n > 1) + [kind]) + ".json")
+        if not path.exists():
+            return path
 
 
 def keep(record, path):

@@ -98,7 +98,9 @@ io_wait::step accept_base::take_over(io_slot& on, int descriptor) noexcept {
     std::optional<strand> own;
     if (!into_) own.emplace();
     const color where = own ? own->value() : *into_;
-    opened = service.open(descriptor, where, std::move(own));
+    // Where the system may have no room to watch it, as select has not for a high number, it must not be taken in.
+    const auto from = service.system().tells_levels() ? io_service::watched::at_once : io_service::watched::from_first_wait;
+    opened = service.open(descriptor, where, std::move(own), nullptr, false, from);
   } catch (const std::bad_alloc&) {
   }
   if (opened) {

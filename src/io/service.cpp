@@ -116,7 +116,7 @@ void io_service::recycle(io_slot& slot) noexcept {
 }
 
 result<slot_key> io_service::open(int descriptor, color where, std::optional<strand> own, std::unique_ptr<slot_extra> more,
-                                  bool closes_at_stop) noexcept {
+                                  bool closes_at_stop, watched from) noexcept {
   refuse_unordered(where);
   // all-told: who stops waits for those in the gate before it goes through the slots
   std::optional<guests::posting> in_gate;
@@ -127,7 +127,7 @@ result<slot_key> io_service::open(int descriptor, color where, std::optional<str
   if (slot == nullptr) return std::make_error_code(std::errc::not_enough_memory);
   const slot_key key{slot, slot->generation(), where};
   slot->open(descriptor, where, std::move(own), std::move(more), closes_at_stop);
-  if (const int error = system_.watch(descriptor, mark_of(*slot)); error < 0) {
+  if (const int error = from == watched::at_once ? slot->watch() : 0; error < 0) {
     static_cast<void>(slot->shut());
     return system_error(error);
   }
@@ -135,15 +135,20 @@ result<slot_key> io_service::open(int descriptor, color where, std::optional<str
 }
 
 int io_service::release(io_slot& slot) noexcept {
-  system_.forget(slot.descriptor());
+  if (slot.is_watched()) system_.forget(slot.descriptor());
   if (slot.extra) slot.extra->released();
   return slot.shut();
 }
 
 void io_service::close(io_slot& slot) noexcept {
+  const bool is_watched = slot.is_watched();
   const int descriptor = slot.shut();
   if (descriptor < 0) return;
-  system_.close(descriptor);
+  if (is_watched) {
+    system_.close(descriptor);
+  } else {
+    system_.close_unwatched(descriptor);
+  }
   if (any_starved_.load(std::memory_order_relaxed)) retry_starved();
 }
 

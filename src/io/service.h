@@ -41,10 +41,14 @@ class io_service final : public readiness_ledger, public descriptors {
   [[nodiscard]] runtime_state& runtime() const noexcept { return rt_; }
   [[nodiscard]] io_system& system() const noexcept { return system_; }
 
+  /// Since when its edges come. From the first wait: what is done without one costs no call to begin them and none to end them; but if they cannot be
+  /// had, that operation ends with the error.
+  enum class watched : std::uint8_t { at_once, from_first_wait };
+
   /// Takes a descriptor over, which must not block, into a color; `own`: that color's strand, which ends with it. On error it is
   /// still the caller's. After stop: errc::canceled on foreign threads, and for what closes at stop.
-  [[nodiscard]] result<slot_key> open(int descriptor, color where, std::optional<strand> own,
-                                      std::unique_ptr<slot_extra> more = nullptr, bool closes_at_stop = false) noexcept;
+  [[nodiscard]] result<slot_key> open(int descriptor, color where, std::optional<strand> own, std::unique_ptr<slot_extra> more = nullptr,
+                                      bool closes_at_stop = false, watched from = watched::at_once) noexcept;
 
   /// Color: the slot's.
   void close(io_slot& slot) noexcept;

@@ -85,6 +85,7 @@ void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std
   on_their_way_[0] = on_their_way_[1] = 0;
   hung_up_ = false;
   closes_at_stop_ = closes_at_stop;
+  is_watched_ = false;
   output_watched_ = false;
   if (is_told_) tell({});
 }
@@ -149,11 +150,19 @@ void io_slot::go_on() noexcept {
   if (word_.claim_event()) post_event();
 }
 
+int io_slot::watch() noexcept {
+  if (is_watched_) return 0;
+  const int error = service_.system().watch(descriptor_, service_.mark_of(*this));
+  is_watched_ = error >= 0;
+  return error;
+}
+
 /// Most descriptors never wait for room; but a Unix socket's peer makes an edge of output with every message that it reads.
 int io_slot::watch_output() noexcept {
   if (output_watched_) return 0;
-  output_watched_ = true;
-  return service_.system().watch_output(descriptor_, service_.mark_of(*this));
+  const int error = service_.system().watch_output(descriptor_, service_.mark_of(*this));
+  output_watched_ = error >= 0;
+  return error;
 }
 
 /// Somebody waits, or is about to, and the system had nothing.
@@ -162,9 +171,10 @@ int io_slot::watch_output() noexcept {
 /// From now on an edge posts the event. False: the operation is done meanwhile.
 [[gnu::cold, gnu::noinline]] bool io_slot::arm(io_wait& op) noexcept {
   const unsigned n = index_of(op.way_);
-  // Before it is armed: the edge that comes at once, if there is room by now, is seen then at the latest (no-edge-lost).
-  if (const int error = op.way_ == flow::out ? watch_output() : 0; error < 0) {
-    output_watched_ = false;
+  // Before it is armed: the edge that comes at once, if there is something by now, is seen then at the latest (no-edge-lost).
+  int error = watch();
+  if (error >= 0 && op.way_ == flow::out) error = watch_output();
+  if (error < 0) {
     op.ends_with(system_error(error));
     return false;
   }

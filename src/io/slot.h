@@ -44,6 +44,10 @@ class alignas(64) io_slot {
   [[nodiscard]] std::uint32_t generation() const noexcept { return word_.generation(); }
   [[nodiscard]] bool is_open(std::uint32_t generation) const noexcept { return word_.generation() == generation; }
 
+  /// Asks for its edges, once: when it is opened, or before an operation waits. Gives -errno.
+  [[nodiscard]] int watch() noexcept;
+  [[nodiscard]] bool is_watched() const noexcept { return is_watched_; }
+
   /// By the service, before anybody else knows of it.
   void open(int descriptor, color where, std::optional<strand>&& own, std::unique_ptr<slot_extra> more, bool closes_at_stop) noexcept;
 
@@ -124,6 +128,7 @@ class alignas(64) io_slot {
   bool armed_[2] = {false, false};  ///< an edge in this direction posts the event
   bool hung_up_ = false;
   bool closes_at_stop_ = false;
+  bool is_watched_ = false;
   bool output_watched_ = false;
   bool is_told_ = false;  ///< its event's hints are not the default
 

@@ -68,8 +68,11 @@ class io_system {
   /// Makes it non-blocking.
   [[nodiscard]] virtual int unblock(int descriptor) noexcept = 0;
   virtual void close(int descriptor) noexcept = 0;
+  /// The same for one that was never watched.
+  virtual void close_unwatched(int descriptor) noexcept { close(descriptor); }
 
-  /// From now on, edges of this descriptor come to readiness_ledger::ready with `mark`; those of output need not. Gives -errno.
+  /// From now on, edges of this descriptor come to readiness_ledger::ready with `mark`, one at once if there is something by now; those of output need
+  /// not. Gives -errno.
   [[nodiscard]] virtual int watch(int descriptor, std::uint64_t mark) noexcept = 0;
   /// From now on those of output come as well; one at once if there is room. Gives -errno.
   [[nodiscard]] virtual int watch_output(int /*descriptor*/, std::uint64_t /*mark*/) noexcept { return 0; }

@@ -86,7 +86,7 @@ TEST(sockets, tcp_tells_of_each_failure) {
   fails_everywhere(tcp_talk, {
                                  {call::epoll_create1, EMFILE, outcome::told},
                                  {call::eventfd, EMFILE, outcome::told, 1},  // without the second nobody stands by
-                                 {call::epoll_ctl, ENOSPC, outcome::noticed},  // an accepted one is closed
+                                 {call::epoll_ctl, ENOSPC, outcome::told},  // of an accepted one by the first operation that waits
                                  {call::epoll_ctl_del, ENOENT, outcome::retried},
                                  {call::socket, EMFILE, outcome::told},
                                  {call::setsockopt, ENOMEM, outcome::told},
@@ -225,6 +225,93 @@ TEST(sockets, cost_one_call_besides_close_when_they_are_closed) {
     both->second.close();
     EXPECT_EQ(counted.made(), 2u);
     co_return;
+  }).detach();
+  rt.run_until_idle();
+}
+
+/// A client of the test's own, which sends nothing yet.
+int connected_to(const address& at) {
+  const int made = ::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(::connect(made, at.data(), at.size()), 0);
+  return made;
+}
+
+// A connection of one request: its bytes are there when it is accepted.
+TEST(sockets, cost_no_call_to_be_watched_or_forgotten_if_they_never_wait) {
+  runtime rt;
+  spawn_in(rt, stage, [&]() -> task<> {
+    auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
+    const int client = connected_to(*door.local_address());
+    EXPECT_EQ(::send(client, "x", 1, MSG_NOSIGNAL), 1);
+    const failing_call watched{call::epoll_ctl, EIO, 1'000};
+    const failing_call forgotten{call::epoll_ctl_del, EIO, 1'000};
+    auto peer = co_await door.accept(stage);
+    std::array<std::byte, 8> room{};
+    const auto got = co_await peer->read_some(room);
+    EXPECT_EQ(got.value_or(0), 1u);
+    const auto wrote = co_await peer->write(bytes("y"));
+    EXPECT_TRUE(wrote);
+    peer->close();
+    EXPECT_EQ(::recv(client, room.data(), room.size(), MSG_WAITALL), 1) << "the answer, and the end";
+    EXPECT_EQ(watched.made(), 0u);
+    EXPECT_EQ(forgotten.made(), 0u);
+    ::close(client);
+  }).detach();
+  rt.run_until_idle();
+}
+
+/// Two reads that wait, of one byte each.
+task<> wait_twice(tcp::stream& peer, int client) {
+  for (int round = 0; round < 2; ++round) {
+    auto reads = spawn_in(stage, [&]() -> task<> {
+      std::array<std::byte, 8> room{};
+      const auto got = co_await peer.read_some(room);
+      EXPECT_EQ(got.value_or(0), 1u);
+    });
+    co_await yield();
+    co_await yield();
+    EXPECT_EQ(::send(client, "x", 1, MSG_NOSIGNAL), 1);
+    co_await reads.join();
+  }
+}
+
+// The second connection is where the first one was.
+TEST(sockets, are_watched_from_the_first_wait_until_they_are_closed) {
+  runtime rt;
+  spawn_in(rt, stage, [&]() -> task<> {
+    auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
+    const failing_call watched{call::epoll_ctl, EIO, 1'000};
+    const failing_call forgotten{call::epoll_ctl_del, EIO, 1'000};
+    for (unsigned connections = 0; connections < 2; ++connections) {
+      const int client = connected_to(*door.local_address());
+      auto peer = co_await door.accept(stage);
+      EXPECT_EQ(watched.made(), connections);
+      co_await wait_twice(*peer, client);
+      EXPECT_EQ(watched.made(), connections + 1);
+      peer->close();
+      EXPECT_EQ(forgotten.made(), connections + 1);
+      ::close(client);
+    }
+  }).detach();
+  rt.run_until_idle();
+}
+
+TEST(sockets, end_the_first_wait_if_they_cannot_be_watched_and_the_next_one_may_succeed) {
+  runtime rt;
+  spawn_in(rt, stage, [&]() -> task<> {
+    auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
+    const int client = connected_to(*door.local_address());
+    auto peer = co_await door.accept(stage);
+    std::array<std::byte, 8> room{};
+    {
+      const failing_call fails{call::epoll_ctl, ENOSPC, 0};
+      const auto got = co_await peer->read_some(room);
+      EXPECT_EQ(got.error(), std::errc::no_space_on_device);
+    }
+    EXPECT_EQ(::shutdown(client, SHUT_WR), 0);
+    const auto end = co_await peer->read_some(room);
+    EXPECT_EQ(end.error(), errc::end_of_stream);
+    ::close(client);
   }).detach();
   rt.run_until_idle();
 }

@@ -21,10 +21,12 @@ namespace tartan {
 /// Color: see io_object. Cancel: with_timeout and join_handle::cancel for coroutines; cancel() for everything that waits.
 /// Lifetime: what is read into or written from must live until the operation has ended.
 /// Errors: errc::end_of_stream when the peer has finished; errc::canceled, errc::closed; else what the system says. A write to a
-/// peer that is gone gives EPIPE; no signal is raised.
+/// peer that is gone gives EPIPE; no signal is raised. The first operation that waits on an accepted stream gives ENOSPC or ENOMEM if the system
+/// cannot watch one more (fs.epoll.max_user_watches); the next one asks again.
 /// Limits: 65 536 operations wait in each direction, then errc::busy (of every object that waits for a descriptor). One event moves about a
 /// megabyte, however many operations complete at once in it; a color's batch may be several events.
-/// Cost: one system call if it completes at once; then, and if it has waited, no allocation for a coroutine, one for a callback.
+/// Cost: one system call if it completes at once; then, and if it has waited, no allocation for a coroutine, one for a callback. An accepted stream
+/// on which nothing ever waits costs no other call; the first wait costs one, and then the close one.
 class byte_stream : public io_object {
  public:
   byte_stream(byte_stream&&) noexcept = default;

@@ -49,6 +49,23 @@ TEST(epoll_source, brings_each_edge_once_to_somebody) {
   EXPECT_FALSE(source.harvest(0));
 }
 
+// An accepted socket is watched only before its first wait: what has come since it was last asked for must not be lost.
+TEST(epoll_source, tells_at_once_what_came_before_it_watches) {
+  epoll_source source{1};
+  notebook book{source};
+  const wire data;
+  const wire finished;
+  data.send();
+  EXPECT_EQ(::shutdown(finished.ends[1], SHUT_WR), 0);
+  EXPECT_FALSE(source.harvest(0));
+  ASSERT_EQ(source.watch(data.ends[0], 7), 0);
+  ASSERT_EQ(source.watch(finished.ends[0], 8), 0);
+  EXPECT_TRUE(source.harvest(0));
+  EXPECT_EQ(book.in[7], 1);
+  EXPECT_FALSE(book.hung_up.contains(7));
+  EXPECT_TRUE(book.hung_up.contains(8));
+}
+
 // The peer of a Unix socket makes room with everything that it reads.
 TEST(epoll_source, brings_edges_of_output_only_when_they_are_asked_for_and_one_at_once) {
   epoll_source source{1};

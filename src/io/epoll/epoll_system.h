@@ -24,6 +24,7 @@ class epoll_system final : public kernel_system {
     forget(descriptor);  // closed-is-closed
     kernel_system::close(descriptor);
   }
+  void close_unwatched(int descriptor) noexcept override { kernel_system::close(descriptor); }
 
  private:
   epoll_source source_;

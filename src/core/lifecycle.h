@@ -79,9 +79,6 @@ class lifecycle {
   /// without, it sleeps where no readiness comes, and somebody else has to take it (its-policy-polls).
   void rest(worker& w, bool polls) noexcept;
 
-  /// For how long this worker is to look for work before it rests.
-  [[nodiscard]] std::uint64_t longest_search_ns(const worker& w) noexcept;
-
   /// Looks at the clock, at timers and outside, without waiting. Gives whether anything was posted.
   bool look(worker& w) noexcept;
   /// The same for a worker that will rest at once if there is nothing: what its sleep would find is left to that, unless the last look was a full one.

@@ -36,11 +36,6 @@ bool lifecycle::may_stand_by(const worker& w) noexcept {
   return seen.sleeping() == 0 && !seen.paused() && both_wait_until_.load(std::memory_order_relaxed) <= rt_.now_ns();
 }
 
-std::uint64_t lifecycle::longest_search_ns(const worker& w) noexcept {
-  if (hurried(w)) return 1;
-  return rt_.clock().has_standby() ? short_search_ns : search_ns;
-}
-
 /// attended: from now on the alarm is set, or who was to set it has looked later.
 void lifecycle::stand_by(worker& w) noexcept {
   w.stands_by = true;

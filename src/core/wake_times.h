@@ -10,9 +10,6 @@ inline constexpr std::uint64_t longest_color_wait_ns = 1'000'000;
 
 /// An idle worker looks around for so long before it sleeps: about what waking it again would take.
 inline constexpr std::uint64_t search_ns = 50'000;
-/// One of two, if there are descriptors: mostly it stands by then, and the other one calls it if its line gets long (docs/design/idle-set.md, part 9). To
-/// look longer costs time and brings nothing (measured: one request per connection, 50 us: 1.03 of the server's CPU time; kept connections: the same).
-inline constexpr std::uint64_t short_search_ns = 5'000;
 /// For how long a worker sleeps at first that watches what it has declined: its victim has just been busy, and what follows from that may come at any
 /// moment (W9, whose rounds begin behind such a sleep).
 inline constexpr std::uint64_t first_watch_ns = 100'000;

@@ -107,7 +107,7 @@ io_wait::step accept_base::take_over(io_slot& on, int descriptor) noexcept {
     accepted_ = *opened;
     return step::done;
   }
-  service.system().close(descriptor);
+  service.system().close_unwatched(descriptor);
   pause(on, listening::of(on));
   return step::elsewhere;
 }

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/wake_times.h"
 #include "io/standby_fixture.h"
 #include "tests/short_turns.h"
 
@@ -332,21 +331,6 @@ TEST(standing_by_of_others, is_for_two_workers_of_the_default_scheduler_with_des
   EXPECT_FALSE(may(2, "default", false));
   EXPECT_FALSE(may(3, "default", true));
   EXPECT_FALSE(may(2, "color_queues", true));
-}
-
-TEST(a_search, is_short_where_one_of_two_would_stand_by) {
-  const auto longest_ns = [](unsigned workers, bool listens) {
-    noted_poller time;
-    options with = two_workers(time);
-    with.workers = workers;
-    runtime rt{with};
-    std::optional<tcp::listener> door;
-    if (listens) door.emplace(tcp::listen(rt, "127.0.0.1:0"));
-    return rt.state().life().longest_search_ns(rt.state().life().at(1));
-  };
-  EXPECT_EQ(longest_ns(2, true), detail::short_search_ns);
-  EXPECT_EQ(longest_ns(2, false), detail::search_ns);
-  EXPECT_EQ(longest_ns(3, true), detail::search_ns);
 }
 
 }  // namespace

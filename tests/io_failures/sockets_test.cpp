@@ -296,6 +296,44 @@ TEST(sockets, are_watched_from_the_first_wait_until_they_are_closed) {
   rt.run_until_idle();
 }
 
+// A short read says that nothing is left, and the end behind it has made no edge yet.
+TEST(sockets, tell_of_an_end_that_came_before_the_first_wait) {
+  runtime rt;
+  spawn_in(rt, stage, [&]() -> task<> {
+    auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
+    const int client = connected_to(*door.local_address());
+    EXPECT_EQ(::send(client, "x", 1, MSG_NOSIGNAL), 1);
+    EXPECT_EQ(::shutdown(client, SHUT_WR), 0);
+    auto peer = co_await door.accept(stage);
+    std::array<std::byte, 8> room{};
+    const auto got = co_await peer->read_some(room);
+    EXPECT_EQ(got.value_or(0), 1u);
+    const auto end = co_await peer->read_some(room);
+    EXPECT_EQ(end.error(), errc::end_of_stream);
+    ::close(client);
+  }).detach();
+  rt.run_until_idle();
+}
+
+TEST(sockets, that_were_never_watched_are_handed_on_without_a_call) {
+  runtime rt;
+  spawn_in(rt, stage, [&]() -> task<> {
+    auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
+    const int client = connected_to(*door.local_address());
+    auto peer = co_await door.accept(stage);
+    const failing_call forgotten{call::epoll_ctl_del, EIO, 1'000};
+    const int released = peer->release();
+    EXPECT_EQ(forgotten.made(), 0u);
+    auto again = tcp::stream::from_fd(released, stage);
+    EXPECT_EQ(::send(client, "x", 1, MSG_NOSIGNAL), 1);
+    std::array<std::byte, 8> room{};
+    const auto got = co_await again->read_some(room);
+    EXPECT_EQ(got.value_or(0), 1u);
+    ::close(client);
+  }).detach();
+  rt.run_until_idle();
+}
+
 TEST(sockets, end_the_first_wait_if_they_cannot_be_watched_and_the_next_one_may_succeed) {
   runtime rt;
   spawn_in(rt, stage, [&]() -> task<> {
@@ -416,7 +454,7 @@ TEST(sockets, unix_listeners_tell_of_each_failure) {
                                      {call::connect, ECONNREFUSED, outcome::told},
                                      {call::accept4, EINVAL, outcome::told},
                                      {call::accept4, ENFILE, outcome::retried},
-                                     {call::epoll_ctl, ENOSPC, outcome::noticed},
+                                     {call::epoll_ctl, ENOSPC, outcome::told},
                                  });
 }
 

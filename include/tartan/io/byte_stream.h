@@ -21,12 +21,12 @@ namespace tartan {
 /// Color: see io_object. Cancel: with_timeout and join_handle::cancel for coroutines; cancel() for everything that waits.
 /// Lifetime: what is read into or written from must live until the operation has ended.
 /// Errors: errc::end_of_stream when the peer has finished; errc::canceled, errc::closed; else what the system says. A write to a
-/// peer that is gone gives EPIPE; no signal is raised. The first operation that waits on an accepted stream gives ENOSPC or ENOMEM if the system
-/// cannot watch one more (fs.epoll.max_user_watches); the next one asks again.
+/// peer that is gone gives EPIPE; no signal is raised. On an accepted stream an operation that waits, or takes more than one event, gives ENOSPC
+/// or ENOMEM if the system cannot watch one more (fs.epoll.max_user_watches); each asks again until it can. It leaves behind what a canceled one leaves.
 /// Limits: 65 536 operations wait in each direction, then errc::busy (of every object that waits for a descriptor). One event moves about a
 /// megabyte, however many operations complete at once in it; a color's batch may be several events.
 /// Cost: one system call if it completes at once; then, and if it has waited, no allocation for a coroutine, one for a callback. An accepted stream
-/// on which nothing ever waits costs no other call; the first wait costs one, and then the close one.
+/// on which nothing ever waits costs no other call; the first wait costs one (for room two), and the close then one more.
 class byte_stream : public io_object {
  public:
   byte_stream(byte_stream&&) noexcept = default;

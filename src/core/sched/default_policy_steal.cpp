@@ -64,7 +64,7 @@ bool default_policy::search(worker& w) {
   if (workers_ == 1) return life_.look_before_rest(w);
   home& h = homes_[w.index];
   const std::uint64_t begin = real_now_ns();
-  const std::uint64_t limit_ns = life_.longest_search_ns(w);
+  const std::uint64_t limit_ns = life_.hurried(w) ? 1 : search_ns;
   watch& seen = watches_[w.index];
   seen.judge_loot(begin);
   seen.own.since_ns = 0;

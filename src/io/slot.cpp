@@ -175,6 +175,7 @@ int io_slot::watch_output() noexcept {
   int error = watch();
   if (error >= 0 && op.way_ == flow::out) error = watch_output();
   if (error < 0) {
+    tryable_[n] = true;  // no edge will tell: the next one has to ask the system
     op.ends_with(system_error(error));
     return false;
   }

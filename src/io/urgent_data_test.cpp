@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <sys/socket.h>
 #include <tartan/core/post.h>
 #include <tartan/io/tcp.h>
@@ -35,7 +36,12 @@ std::string urgent_data::heard(bool comes_first) {
   spawn_in(rt, here_color, [&]() -> task<> {
     auto stream = co_await door.accept(here_color);
     EXPECT_TRUE(stream);
-    if (!comes_first) post(here_color, speak);
+    if (comes_first) {
+      pollfd urgent{stream->native_handle(), POLLPRI, 0};
+      EXPECT_EQ(::poll(&urgent, 1, -1), 1);
+    } else {
+      post(here_color, speak);
+    }
     std::array<std::byte, 64> room{};
     while (got.size() < 4) {
       const auto read = co_await stream->read_some(room);

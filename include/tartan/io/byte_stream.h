@@ -26,7 +26,8 @@ namespace tartan {
 /// Limits: 65 536 operations wait in each direction, then errc::busy (of every object that waits for a descriptor). One event moves about a
 /// megabyte, however many operations complete at once in it; a color's batch may be several events.
 /// Cost: one system call if it completes at once; then, and if it has waited, no allocation for a coroutine, one for a callback. An accepted stream
-/// on which nothing ever waits costs no other call; the first wait costs one (for room two), and the close then one more.
+/// costs no other call while no operation waits or takes more than one event; the first that does costs one, the first for room or for the disk one more,
+/// and then the close, too.
 class byte_stream : public io_object {
  public:
   byte_stream(byte_stream&&) noexcept = default;

@@ -47,7 +47,7 @@ class io_object {
   /// Closes now, in its color or while nothing runs: the peer hears of it whatever other workers do. What waits ends with errc::closed,
   /// later. Closing twice does nothing.
   ///
-  /// Cost: two system calls; one for an accepted stream on which nothing has ever waited.
+  /// Cost: two system calls; one for an accepted stream on which no operation has waited, or taken more than one event.
   void close(std::source_location site = std::source_location::current()) noexcept;
 
   /// Whatever waits ends as canceled, later: in both directions. with_timeout and join_handle::cancel end a single operation.

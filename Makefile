@@ -61,7 +61,7 @@ bench-io: ## sockets and the web server, against bare epoll, Asio, libuv and ngi
 	@cmake --preset bench -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset bench --target all -j $(JOBS)
 	@BENCH_NGINX="$$(bench/nginx)" bench/run --group io $(BENCH_IO)
 
-bench-web: ## the web server under load, H1 to H6, against nginx, h2o, lighttpd, Apache, Beast, hyper; pictures in bench/results/plots; two hours on two cores (BENCH_WEB="--rounds 7 --seconds 2")
+bench-web: ## the web server under load, H1 to H6, against nginx, h2o, lighttpd, Apache, Beast, hyper; pictures in bench/results/plots; an hour and a half on two cores (BENCH_WEB="--rounds 7 --seconds 2")
 	@tools/packages build apps bench-web
 	@cmake --preset bench -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset bench --target bench_web -j $(JOBS)
 	@JOBS=$(JOBS) bench/web/build

@@ -27,6 +27,7 @@
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
+#include "tests/connected_socket.h"
 #include "tests/short_turns.h"
 #include "tests/workers.h"
 
@@ -133,9 +134,7 @@ inline options two_workers(noted_poller& time) {
 /// Clients of the test's own thread.
 class plain_client {
  public:
-  explicit plain_client(const address& at) : socket_{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)} {
-    EXPECT_EQ(::connect(socket_, at.data(), at.size()), 0);
-  }
+  explicit plain_client(const address& at) : socket_{connected_to(at)} {}
   plain_client(plain_client&& other) noexcept : socket_{std::exchange(other.socket_, -1)} {}
   plain_client& operator=(plain_client&&) = delete;
   ~plain_client() {

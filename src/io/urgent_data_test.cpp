@@ -7,6 +7,7 @@
 #include <array>
 
 #include "io/object_fixture.h"
+#include "tests/connected_socket.h"
 
 namespace tartan {
 namespace {
@@ -23,9 +24,7 @@ INSTANTIATE_TEST_SUITE_P(on, urgent_data, testing::ValuesIn(test::worker_counts(
 std::string urgent_data::heard(bool comes_first) {
   runtime rt{settings()};
   tcp::listener door = tcp::listen(rt, address::loopback(0), {.color = here_color});
-  const address at = *door.local_address();
-  const int peer = ::socket(AF_INET, SOCK_STREAM, 0);
-  EXPECT_EQ(::connect(peer, at.data(), at.size()), 0);
+  const int peer = test::connected_to(*door.local_address());
   const auto speak = [peer] {
     EXPECT_EQ(::send(peer, "ab", 2, 0), 2);
     EXPECT_EQ(::send(peer, "!", 1, MSG_OOB), 1);

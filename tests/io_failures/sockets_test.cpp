@@ -14,6 +14,7 @@
 #include <tartan/tartan.h>
 #include <thread>
 
+#include "tests/connected_socket.h"
 #include "tests/io_failures/scenario.h"
 #include "tests/temporary_folder.h"
 
@@ -230,13 +231,6 @@ TEST(sockets, cost_one_call_besides_close_when_they_are_closed) {
   rt.run_until_idle();
 }
 
-/// A client of the test's own, which sends nothing yet.
-int connected_to(const address& at) {
-  const int made = ::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
-  EXPECT_EQ(::connect(made, at.data(), at.size()), 0);
-  return made;
-}
-
 /// Until these bytes, or the end behind them, have come: loopback may take its time.
 void await_arrival(const tcp::stream& at, short what = POLLIN) {
   pollfd asked{at.native_handle(), what, 0};
@@ -244,129 +238,117 @@ void await_arrival(const tcp::stream& at, short what = POLLIN) {
   }
 }
 
-// A connection of one request: its bytes are there when it is accepted.
-TEST(sockets, cost_no_call_to_be_watched_or_forgotten_if_they_never_wait) {
+/// What is done with a listener, and a client of the test's own that is connected to it.
+void with_client(task<> (*what)(tcp::listener& door, int client)) {
   runtime rt;
   spawn_in(rt, stage, [&]() -> task<> {
     auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
-    const int client = connected_to(*door.local_address());
-    EXPECT_EQ(::send(client, "x", 1, MSG_NOSIGNAL), 1);
-    const failing_call watched{call::epoll_ctl, EIO, 1'000};
-    const failing_call forgotten{call::epoll_ctl_del, EIO, 1'000};
-    auto peer = co_await door.accept(stage);
-    await_arrival(*peer);
-    std::array<std::byte, 8> room{};
-    const auto got = co_await peer->read_some(room);
-    EXPECT_EQ(got.value_or(0), 1u);
-    const auto wrote = co_await peer->write(bytes("y"));
-    EXPECT_TRUE(wrote);
-    peer->close();
-    EXPECT_EQ(::recv(client, room.data(), room.size(), MSG_WAITALL), 1) << "the answer, and the end";
-    EXPECT_EQ(watched.made(), 0u);
-    EXPECT_EQ(forgotten.made(), 0u);
+    const int client = test::connected_to(*door.local_address());
+    co_await what(door, client);
     ::close(client);
   }).detach();
   rt.run_until_idle();
 }
 
-/// Two reads that wait, of one byte each.
+void say(int client) { EXPECT_EQ(::send(client, "x", 1, MSG_NOSIGNAL), 1); }
+
+task<> hear_one(tcp::stream& peer) {
+  std::array<std::byte, 8> room{};
+  const auto got = co_await peer.read_some(room);
+  EXPECT_EQ(got.value_or(0), 1u);
+}
+
+task<> hear_nothing_but(tcp::stream& peer, std::error_code error) {
+  std::array<std::byte, 8> room{};
+  const auto got = co_await peer.read_some(room);
+  EXPECT_EQ(got.error(), error);
+}
+
+// A connection of one request: its bytes are there when it is accepted.
+task<> answer_at_once(tcp::listener& door, int client) {
+  say(client);
+  const failing_call watched{call::epoll_ctl, EIO, 1'000};
+  const failing_call forgotten{call::epoll_ctl_del, EIO, 1'000};
+  auto peer = co_await door.accept(stage);
+  await_arrival(*peer);
+  co_await hear_one(*peer);
+  const auto wrote = co_await peer->write(bytes("y"));
+  EXPECT_TRUE(wrote);
+  peer->close();
+  std::array<std::byte, 8> room{};
+  EXPECT_EQ(::recv(client, room.data(), room.size(), MSG_WAITALL), 1) << "the answer, and the end";
+  EXPECT_EQ(watched.made(), 0u);
+  EXPECT_EQ(forgotten.made(), 0u);
+}
+
+TEST(sockets, cost_no_call_to_be_watched_or_forgotten_if_they_never_wait) { with_client(answer_at_once); }
+
 task<> wait_twice(tcp::stream& peer, int client) {
   for (int round = 0; round < 2; ++round) {
-    auto reads = spawn_in(stage, [&]() -> task<> {
-      std::array<std::byte, 8> room{};
-      const auto got = co_await peer.read_some(room);
-      EXPECT_EQ(got.value_or(0), 1u);
-    });
-    co_await yield();
-    co_await yield();
-    EXPECT_EQ(::send(client, "x", 1, MSG_NOSIGNAL), 1);
+    auto reads = spawn_in(stage, hear_one(peer));
+    co_await yield();  // it waits
+    say(client);
     co_await reads.join();
   }
 }
 
 // The second connection is where the first one was.
-TEST(sockets, are_watched_from_the_first_wait_until_they_are_closed) {
-  runtime rt;
-  spawn_in(rt, stage, [&]() -> task<> {
-    auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
-    const failing_call watched{call::epoll_ctl, EIO, 1'000};
-    const failing_call forgotten{call::epoll_ctl_del, EIO, 1'000};
-    for (unsigned connections = 0; connections < 2; ++connections) {
-      const int client = connected_to(*door.local_address());
-      auto peer = co_await door.accept(stage);
-      EXPECT_EQ(watched.made(), connections);
-      co_await wait_twice(*peer, client);
-      EXPECT_EQ(watched.made(), connections + 1);
-      peer->close();
-      EXPECT_EQ(forgotten.made(), connections + 1);
-      ::close(client);
-    }
-  }).detach();
-  rt.run_until_idle();
+task<> wait_in_turn(tcp::listener& door, int first) {
+  const failing_call watched{call::epoll_ctl, EIO, 1'000};
+  const failing_call forgotten{call::epoll_ctl_del, EIO, 1'000};
+  const int second = test::connected_to(*door.local_address());
+  unsigned connections = 0;
+  for (const int client : {first, second}) {
+    auto peer = co_await door.accept(stage);
+    EXPECT_EQ(watched.made(), connections);
+    co_await wait_twice(*peer, client);
+    EXPECT_EQ(watched.made(), ++connections);
+    peer->close();
+    EXPECT_EQ(forgotten.made(), connections);
+  }
+  ::close(second);
 }
+
+TEST(sockets, are_watched_from_the_first_wait_until_they_are_closed) { with_client(wait_in_turn); }
 
 // A short read says that nothing is left, and the end behind it has made no edge yet.
-TEST(sockets, tell_of_an_end_that_came_before_the_first_wait) {
-  runtime rt;
-  spawn_in(rt, stage, [&]() -> task<> {
-    auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
-    const int client = connected_to(*door.local_address());
-    EXPECT_EQ(::send(client, "x", 1, MSG_NOSIGNAL), 1);
-    EXPECT_EQ(::shutdown(client, SHUT_WR), 0);
-    auto peer = co_await door.accept(stage);
-    await_arrival(*peer, POLLRDHUP);
-    std::array<std::byte, 8> room{};
-    const auto got = co_await peer->read_some(room);
-    EXPECT_EQ(got.value_or(0), 1u);
-    const auto end = co_await peer->read_some(room);
-    EXPECT_EQ(end.error(), errc::end_of_stream);
-    ::close(client);
-  }).detach();
-  rt.run_until_idle();
+task<> hear_an_early_end(tcp::listener& door, int client) {
+  say(client);
+  EXPECT_EQ(::shutdown(client, SHUT_WR), 0);
+  auto peer = co_await door.accept(stage);
+  await_arrival(*peer, POLLRDHUP);
+  co_await hear_one(*peer);
+  co_await hear_nothing_but(*peer, errc::end_of_stream);
 }
 
-TEST(sockets, that_were_never_watched_are_handed_on_without_a_call) {
-  runtime rt;
-  spawn_in(rt, stage, [&]() -> task<> {
-    auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
-    const int client = connected_to(*door.local_address());
-    auto peer = co_await door.accept(stage);
-    const failing_call forgotten{call::epoll_ctl_del, EIO, 1'000};
-    const int released = peer->release();
-    EXPECT_EQ(forgotten.made(), 0u);
-    auto again = tcp::stream::from_fd(released, stage);
-    EXPECT_EQ(::send(client, "x", 1, MSG_NOSIGNAL), 1);
-    std::array<std::byte, 8> room{};
-    const auto got = co_await again->read_some(room);
-    EXPECT_EQ(got.value_or(0), 1u);
-    ::close(client);
-  }).detach();
-  rt.run_until_idle();
+TEST(sockets, tell_of_an_end_that_came_before_the_first_wait) { with_client(hear_an_early_end); }
+
+task<> hand_on(tcp::listener& door, int client) {
+  auto peer = co_await door.accept(stage);
+  const failing_call forgotten{call::epoll_ctl_del, EIO, 1'000};
+  const int released = peer->release();
+  EXPECT_EQ(forgotten.made(), 0u);
+  auto again = tcp::stream::from_fd(released, stage);
+  say(client);
+  co_await hear_one(*again);
 }
 
-TEST(sockets, end_the_first_wait_if_they_cannot_be_watched_and_the_next_one_may_succeed) {
-  runtime rt;
-  spawn_in(rt, stage, [&]() -> task<> {
-    auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
-    const int client = connected_to(*door.local_address());
-    auto peer = co_await door.accept(stage);
-    std::array<std::byte, 8> room{};
-    {
-      const failing_call fails{call::epoll_ctl, ENOSPC, 0, 1'000};
-      const auto none = co_await peer->read_some(room);
-      EXPECT_EQ(none.error(), std::errc::no_space_on_device);
-      EXPECT_EQ(::send(client, "x", 1, MSG_NOSIGNAL), 1);
-      await_arrival(*peer);
-      const auto got = co_await peer->read_some(room);
-      EXPECT_EQ(got.value_or(0), 1u) << "it need not wait";
-    }
-    EXPECT_EQ(::shutdown(client, SHUT_WR), 0);
-    const auto end = co_await peer->read_some(room);
-    EXPECT_EQ(end.error(), errc::end_of_stream);
-    ::close(client);
-  }).detach();
-  rt.run_until_idle();
+TEST(sockets, that_were_never_watched_are_handed_on_without_a_call) { with_client(hand_on); }
+
+task<> do_without_a_watch(tcp::listener& door, int client) {
+  auto peer = co_await door.accept(stage);
+  {
+    const failing_call fails{call::epoll_ctl, ENOSPC, 0, 1'000};
+    co_await hear_nothing_but(*peer, std::make_error_code(std::errc::no_space_on_device));
+    say(client);
+    await_arrival(*peer);
+    co_await hear_one(*peer);  // it need not wait
+  }
+  EXPECT_EQ(::shutdown(client, SHUT_WR), 0);
+  co_await hear_nothing_but(*peer, errc::end_of_stream);
 }
+
+TEST(sockets, end_the_first_wait_if_they_cannot_be_watched_and_the_next_one_may_succeed) { with_client(do_without_a_watch); }
 
 TEST(sockets, do_not_ask_why_a_connect_failed_that_has_not) {
   runtime rt;

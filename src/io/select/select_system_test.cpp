@@ -20,10 +20,13 @@
 #include <vector>
 
 #include "io/source_fixture.h"
+#include "tests/connected_socket.h"
 #include "tests/workers.h"
 
 namespace tartan {
 namespace {
+
+using test::connected_to;
 
 constexpr color here_color{7};
 
@@ -64,12 +67,6 @@ class no_room_in_a_set {
   rlimit before_{};
   std::vector<int> taken_;
 };
-
-int connected_to(const address& at) {
-  const int made = ::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
-  EXPECT_EQ(::connect(made, at.data(), at.size()), 0);
-  return made;
-}
 
 class by_select : public test::leaves_nothing, public testing::WithParamInterface<const char*> {
  protected:

@@ -1,0 +1,18 @@
+#pragma once
+/// A client of a test's own thread, in blocking calls.
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <tartan/io/address.h>
+
+namespace tartan::test {
+
+/// A socket that is connected there and sends nothing yet. The caller closes it.
+inline int connected_to(const address& at) {
+  const int made = ::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(::connect(made, at.data(), at.size()), 0);
+  return made;
+}
+
+}  // namespace tartan::test

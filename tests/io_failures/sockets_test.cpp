@@ -350,6 +350,24 @@ task<> do_without_a_watch(tcp::listener& door, int client) {
 
 TEST(sockets, end_the_first_wait_if_they_cannot_be_watched_and_the_next_one_may_succeed) { with_client(do_without_a_watch); }
 
+// More than fits, then what fits, as soon as there is room again.
+task<> write_without_a_watch(tcp::listener& door, int client) {
+  auto peer = co_await door.accept(stage);
+  EXPECT_TRUE(peer->set_send_buffer(16 * 1024));
+  const failing_call fails{call::epoll_ctl, ENOSPC, 0, 1'000};
+  const std::string much(900'000, ' ');
+  const auto none = co_await peer->write(bytes(much));
+  EXPECT_EQ(none.error(), std::errc::no_space_on_device);
+  std::array<char, 65'536> room{};
+  for (pollfd asked{peer->native_handle(), POLLOUT, 0}; ::poll(&asked, 1, 0) == 0;) {
+    static_cast<void>(::recv(client, room.data(), room.size(), MSG_DONTWAIT));
+  }
+  const auto wrote = co_await peer->write(bytes("y"));
+  EXPECT_TRUE(wrote) << "it need not wait";
+}
+
+TEST(sockets, end_a_write_that_waits_if_they_cannot_be_watched_and_the_next_one_that_need_not_succeeds) { with_client(write_without_a_watch); }
+
 TEST(sockets, do_not_ask_why_a_connect_failed_that_has_not) {
   runtime rt;
   spawn_in(rt, stage, [&]() -> task<> {

@@ -50,7 +50,8 @@ std::optional<status> take_coding(std::string_view value, framing& into) noexcep
   for (;;) {
     const std::size_t comma = std::min(value.find(','), value.size());
     const std::string_view word = trimmed(value.substr(0, comma));
-    // A list may have empty elements (RFC 9110, 5.6.1.2), but where others refuse this one, or read it otherwise, two would see two requests in it.
+    // A recipient is to ignore empty elements (RFC 9110, 5.6.1.2). Here they are refused on purpose: who stands between may not ignore them, and see
+    // another request behind this one.
     if (word.empty() || into.chunked) return status::bad_request;
     if (same_letters(word, "chunked")) {
       into.chunked = true;

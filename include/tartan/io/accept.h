@@ -51,7 +51,8 @@ class listener_of : public io_object {
   /// The next connection, in a color of its own, or in `c`. Retries what can be retried: connections that are gone before they are
   /// taken, 64 in a row; and beyond that, or when the process or the system has no more descriptors or memory, again after 100 ms or
   /// when an io_object of this runtime is closed. Files and what the program closes itself are not noticed. Whether the system can watch a connection is
-  /// asked only when an operation waits on it, which then ends with the error (see byte_stream); with select before it is accepted, which pauses, too.
+  /// asked only when an operation waits on it, which then ends with the error (see byte_stream); with select at once: one that cannot be watched is closed, and
+  /// the listener pauses as well.
   ///
   /// Errors: errc::closed, errc::canceled.
   [[nodiscard]] auto accept() noexcept { return io_awaitable<accept_op<Stream>>{std::in_place, key(), std::nullopt}; }

@@ -122,12 +122,16 @@ What was asked of throughput is compared by CPU cost, inverted: requests per sec
 wait for one another can be seen. `mix` is the files of H3, `page` the one of 1 KB."""
 
 
+OF_SEVERAL = """Not all was run at once. Each point is of one run, named here; figures of different runs are not to be compared. What was asked of several
+points together (H4) pairs their rounds by number, also where they are of different runs."""
+
+
 def write(record, name, page):
     """The page's passage and its pictures. `name`: of the record's file, if it is of one run."""
     found = results_of(record)
     reached = web_goals.lines_of(found)
     drawn = pictures.write(found, foot_of(record), page.parent / "plots")
-    parts = ["Not all was run at once. Each point is of one run, named here; figures of different runs are not to be compared. What was asked of several points together (H4) pairs their rounds by number, also where they are of different runs."] * ("parts" in record)
+    parts = [OF_SEVERAL] * ("parts" in record)
     parts += [f"{text} All runs are in `bench/results/{of or name}`." for of, text in headings(record)]
     if len(reached) > 1:
         parts += ["### What was to be reached", GOALS, web_goals.summary(reached, found), table.markdown(web_goals.overview(found)),

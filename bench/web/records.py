@@ -3,6 +3,8 @@
 import itertools
 import json
 
+INTERRUPTED = 130  # the exit status of who has kept what there was, as a shell has it for SIGINT
+
 
 def free_path(folder, words, kind):
     """Of a file of its own, also beside that of the same run before."""

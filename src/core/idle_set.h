@@ -54,17 +54,16 @@ class idle_set {
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }
   [[nodiscard]] token& token_of(unsigned worker) noexcept { return sleepers_[worker].state; }
 
-  /// For posters, after publishing. covered: pairs with the barrier of a worker that goes to rest.
+  /// For foreign threads, after publishing. Cost: a full fence, so that a worker that is alone awake need not have the kernel run one in them.
   [[nodiscard]] idle_view view_after_publish() const noexcept {
-    if (workers_ == 1) {
-      Memory::full_barrier();  // covered: pairs with the full barrier of rest
-    } else {
-      Memory::light_barrier();  // covered: pairs with the heavy barriers of rest and end_search
-    }
+    Memory::full_barrier();  // covered: pairs with the barriers of rest and end_search
     return view();
   }
-  /// The same for a worker of this runtime: if it is the only one, who could go to rest is the caller.
-  [[nodiscard]] idle_view view_by_worker() const noexcept { return workers_ == 1 ? view() : view_after_publish(); }
+  /// The same for a worker of this runtime that is awake: if it is the only one, who could go to rest is the caller.
+  [[nodiscard]] idle_view view_by_worker() const noexcept {
+    if (workers_ != 1) Memory::light_barrier();  // covered: pairs with the heavy barriers of rest and end_search
+    return view();
+  }
   [[nodiscard]] idle_view view() const noexcept { return {word_.load(std::memory_order_relaxed)}; }
   /// The last value: a plain load may give an older one, whatever time has passed. Cost: a read-modify-write.
   [[nodiscard]] idle_view latest_view() noexcept { return {word_.fetch_or(0, std::memory_order_acq_rel)}; }
@@ -82,29 +81,25 @@ class idle_set {
   /// running -> searching.
   void search() noexcept { word_.fetch_add(idle_view::one_searching, std::memory_order_acq_rel); }
 
-  /// searching -> running. If it gives true, this was the last searcher, every source is to be looked at again (a heavy barrier
+  /// searching -> running. If it gives true, this was the last searcher, every source is to be looked at again (a barrier
   /// has been passed), and another worker woken if there is more. While nobody sleeps there is nobody to wake: whoever goes to rest later
   /// looks at every source itself (covered).
   [[nodiscard]] bool end_search() noexcept {
     const idle_view before{word_.fetch_sub(idle_view::one_searching, std::memory_order_acq_rel)};
     if (before.searching_or_owed() > 1 || before.sleeping() == 0) return false;
-    Memory::heavy_barrier();  // covered: pairs with the light barrier of posters that left their work to a searcher
+    pass_barrier(before.sleeping() + 1 == workers_);  // covered: pairs with the barriers of posters that left their work to a searcher
     return true;
   }
 
   /// searching -> asleep. After it, every source is to be looked at before sleeping (a barrier has been passed).
   ///
-  /// Cost: a heavy barrier is a system call, which a server with one worker would pay for each request: there only foreign threads
-  /// post to who sleeps, and both sides pass a fence.
+  /// Cost: a full fence for the last one; a heavy barrier, and so a system call, while another worker is awake.
   void rest(unsigned worker) noexcept {
     word_.fetch_add(idle_view::one_sleeping - idle_view::one_searching, std::memory_order_acq_rel);
     // release: what this worker did; pairs with the acquire of a claim
     sleepers_[worker].state.store(asleep, std::memory_order_release);
-    if (workers_ == 1) {
-      Memory::full_barrier();  // covered: pairs with the full barrier of posters that saw it awake
-    } else {
-      Memory::heavy_barrier();  // covered: pairs with the light barrier of posters that saw nobody asleep
-    }
+    // Read once more by a read-modify-write, now that the token is there: who wakes, or pauses, later than that sees it.
+    pass_barrier(workers_ == 1 || latest_view().sleeping() == workers_);  // covered: pairs with the barriers of posters that saw nobody asleep
   }
 
   /// asleep -> searching, by the worker itself: woken, or found something, or its time is up. Its own step in any case, so that it
@@ -192,10 +187,9 @@ class idle_set {
   void end_watch() noexcept { word_.fetch_and(~idle_view::watching_bit, std::memory_order_acq_rel); }
 
   /// No worker is woken any more until resume(). Who does not look asleep to the caller after it sees paused after its rest().
-  void pause() noexcept {
-    word_.fetch_or(idle_view::paused_bit, std::memory_order_acq_rel);
-    Memory::light_barrier();  // pairs with the heavy barrier of rest()
-  }
+  ///
+  /// Threads: worker 0, which is awake. Needs no barrier: a worker that rests changes the word after its token, and so before this or after it.
+  void pause() noexcept { word_.fetch_or(idle_view::paused_bit, std::memory_order_acq_rel); }
   void resume() noexcept { word_.fetch_and(~idle_view::paused_bit, std::memory_order_acq_rel); }
   void mark_forked() noexcept { word_.fetch_or(idle_view::forked_bit, std::memory_order_acq_rel); }
 
@@ -215,6 +209,16 @@ class idle_set {
   }
 
  private:
+  /// `alone`: as a read-modify-write of the word has given, all other workers sleep. What they did before is seen, and what they do later is done
+  /// by who has seen this one's step (alone-awake); so only foreign threads are left, which pass a fence themselves.
+  static void pass_barrier(bool alone) noexcept {
+    if (alone) {
+      Memory::full_barrier();
+    } else {
+      Memory::heavy_barrier();
+    }
+  }
+
   [[nodiscard]] bool claim_as(std::uint32_t how, unsigned worker, std::uint32_t& expected) noexcept {
     // acquire: pairs with rest; release: pairs with cancel
     if (!sleepers_[worker].state.compare_exchange_strong(expected, how, std::memory_order_acq_rel, std::memory_order_relaxed)) {

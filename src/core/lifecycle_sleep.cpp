@@ -234,11 +234,7 @@ void lifecycle::source_changed() noexcept {
 
 /// Those that sleep where nothing would wake them for what becomes ready lie down again elsewhere, unless their policy wants them there.
 void lifecycle::seat_sleepers() noexcept {
-  if (workers_.size() == 1) {
-    real_memory::full_barrier();  // known-seat: pairs with the barrier of rest
-  } else {
-    real_memory::light_barrier();  // known-seat: pairs with the barrier of rest
-  }
+  real_memory::full_barrier();  // known-seat: pairs with the barrier of rest
   for (unsigned n = 0; n < workers_.size(); ++n) {
     // relaxed: known-seat: ordered by the token
     const bool misplaced = idle_.is_asleep(n) && workers_[n]->polls.load(std::memory_order_relaxed) && !rt_.clock().is_seated(n);

@@ -74,13 +74,61 @@ result left_to_a_searcher(const options& bounds) {
   });
 }
 
-TEST(idle_set, needs_both_barriers) {
-  EXPECT_FALSE(left_to_a_searcher<without_heavy_barrier>({.name = "no_heavy"}).passed);
-  EXPECT_FALSE(left_to_a_searcher<without_light_barrier>({.name = "no_light", .symmetric_barriers = true}).passed);
-}
-
 TEST(idle_set, covers_what_was_left_to_a_searcher_that_found_other_work) {
   const result found = left_to_a_searcher<model_memory>({.name = "left_to_a_searcher", .symmetric_barriers = true});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+TEST(idle_set, needs_the_full_barriers_of_who_is_alone_awake_and_of_foreign_threads) {
+  EXPECT_FALSE(left_to_a_searcher<without_full_barrier>({.name = "left_to_a_searcher_no_full"}).passed);
+}
+
+// The same, left by a worker that is awake: its barrier is the searcher's business.
+template <class Memory>
+result left_by_a_worker(const options& bounds) {
+  using workers = sleepers<Memory, 3>;
+  return explore(bounds, [](program& p) {
+    auto* const s = p.make<workers>(std::array{running, searching, asleep});
+    s->publish(1);
+    p.thread("victim", [=] {
+      s->publish(0);
+      s->after_local();
+      s->wait_for_others(1);
+    });
+    p.thread("searcher", [=] { s->work(1, [=](unsigned) { s->wait_for_others(1); }); });
+    p.thread("sleeper", [=] { s->work(2); });
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, covers_what_an_awake_worker_left_to_a_searcher) {
+  const result found = left_by_a_worker<model_memory>({.name = "left_by_a_worker", .preemption_bound = 2});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+// Who goes to rest as the last one has no barrier run in the others, which sleep. One of them is woken, and posts to it.
+template <class Memory>
+result woken_worker_posts(const options& bounds) {
+  using workers = sleepers<Memory, 2>;
+  return explore(bounds, [](program& p) {
+    auto* const s = p.make<workers>(std::array{searching, asleep});
+    p.thread("poster", [=] { s->post(1); });
+    for (const unsigned n : {0u, 1u}) {
+      p.thread("worker " + std::to_string(n), [=] {
+        s->work(n, [=](unsigned here) {
+          if (s->chained != 0) return;
+          s->chained = 1;
+          s->post_by_worker(1 - here);
+          s->wait_for_others(1);
+        });
+      });
+    }
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, is_seen_asleep_by_who_wakes_later_also_without_a_heavy_barrier) {
+  const result found = woken_worker_posts<model_memory>({.name = "woken_worker_posts", .preemption_bound = 3});
   EXPECT_TRUE(found.proved()) << found.report;
 }
 
@@ -189,6 +237,15 @@ result local_work_left_behind(const options& bounds) {
 TEST(idle_set, has_somebody_come_for_what_a_long_event_leaves_behind) {
   const result found = local_work_left_behind<model_memory>({.name = "local_work_left_behind"});
   EXPECT_TRUE(found.proved()) << found.report;
+  const result symmetric = local_work_left_behind<model_memory>({.name = "local_work_left_behind_fences", .symmetric_barriers = true});
+  EXPECT_TRUE(symmetric.proved()) << symmetric.report;
+}
+
+TEST(idle_set, needs_both_barriers) {
+  EXPECT_FALSE(local_work_left_behind<without_heavy_barrier>({.name = "rest_no_heavy"}).passed);
+  EXPECT_FALSE(local_work_left_behind<without_light_barrier>({.name = "rest_no_light", .symmetric_barriers = true}).passed);
+  EXPECT_FALSE(left_by_a_worker<without_heavy_barrier>({.name = "end_search_no_heavy"}).passed);
+  EXPECT_FALSE(left_by_a_worker<without_light_barrier>({.name = "end_search_no_light", .symmetric_barriers = true}).passed);
 }
 
 // The watcher is woken for other work, a long event: then it watches no more, and must see to it that somebody does.
@@ -227,7 +284,7 @@ result ends_when_all_sleep(const options& bounds) {
       s->work(0, [=](unsigned) {
         if (s->chained == 0) {
           s->chained = 1;
-          s->post(1);
+          s->post_by_worker(1);
         }
       });
     });

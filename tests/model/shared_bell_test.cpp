@@ -289,7 +289,7 @@ class seats {
   void plug_in() {
     source.store(1, release);
     if (!wakes_) return;
-    Memory::light_barrier();
+    Memory::full_barrier();
     if (idle.is_asleep(0) && seat.load(relaxed) != source.load(acquire)) call();
   }
   // A post for worker 0.
@@ -368,8 +368,7 @@ TEST(known_seat, is_where_who_claims_a_sleeper_calls_it_although_a_source_is_plu
 TEST(known_seat, needs_a_second_look_at_the_source_and_a_call_to_who_sleeps) {
   EXPECT_FALSE(plugged_in<model_memory>({.name = "seat_one_look", .symmetric_barriers = true}, false, true).passed);
   EXPECT_FALSE(plugged_in<model_memory>({.name = "seat_no_call", .symmetric_barriers = true}, true, false).passed);
-  EXPECT_FALSE(plugged_in<without_heavy_barrier>({.name = "seat_no_heavy"}).passed);
-  EXPECT_FALSE(plugged_in<without_light_barrier>({.name = "seat_no_light", .symmetric_barriers = true}).passed);
+  EXPECT_FALSE(plugged_in<without_full_barrier>({.name = "seat_no_full"}).passed);
 }
 
 }  // namespace

@@ -44,15 +44,19 @@ class sleepers {
   /// A foreign thread posts to a color of that worker.
   void post(unsigned owner) {
     publish(owner);
-    after_link(owner);
+    after_link(owner, idle.view_after_publish());
+  }
+  /// The same in a worker's event.
+  void post_by_worker(unsigned owner) {
+    publish(owner);
+    after_link(owner, idle.view_by_worker());
   }
   void publish(unsigned owner) {
     pending = pending + 1;
     posted[owner].fetch_add(1, std::memory_order_release);
   }
-  /// As default_policy::after_link, from outside.
-  void after_link(unsigned owner) {
-    const idle_view seen = idle.view_after_publish();
+  /// As default_policy::after_link.
+  void after_link(unsigned owner, idle_view seen) {
     if (seen.quiet() || seen.paused() || seen.searching() != 0) return;
     if (idle.is_asleep(owner)) {
       wake(owner);

@@ -66,11 +66,12 @@ class idle_set {
   }
   [[nodiscard]] idle_view view() const noexcept { return {word_.load(std::memory_order_relaxed)}; }
   /// The last value: a plain load may give an older one, whatever time has passed. Cost: a read-modify-write.
-  [[nodiscard]] idle_view latest_view() noexcept { return {word_.fetch_or(0, std::memory_order_acq_rel)}; }
+  [[nodiscard]] idle_view latest_view() noexcept { return {word_.fetch_add(0, std::memory_order_acq_rel)}; }
   /// For who concludes from it that all sleep: before and after a look at all sources, and both must be the same.
   [[nodiscard]] idle_view view_and_fence() const noexcept {
     const idle_view seen{word_.load(std::memory_order_acquire)};
-    Memory::heavy_barrier();  // covered: pairs with the posters' light barrier
+    // covered: pairs with the posters' barriers; heavy also for those of the posting gates, and for an operation that ends without any
+    Memory::heavy_barrier();
     return seen;
   }
   [[nodiscard]] idle_view fence_and_view() const noexcept {
@@ -93,7 +94,7 @@ class idle_set {
 
   /// searching -> asleep. After it, every source is to be looked at before sleeping (a barrier has been passed).
   ///
-  /// Cost: a full fence for the last one; a heavy barrier, and so a system call, while another worker is awake.
+  /// Cost: a read-modify-write more, and a full fence for the last one; a heavy barrier, and so a system call, while another worker is awake.
   void rest(unsigned worker) noexcept {
     word_.fetch_add(idle_view::one_sleeping - idle_view::one_searching, std::memory_order_acq_rel);
     // release: what this worker did; pairs with the acquire of a claim
@@ -188,7 +189,7 @@ class idle_set {
 
   /// No worker is woken any more until resume(). Who does not look asleep to the caller after it sees paused after its rest().
   ///
-  /// Threads: worker 0, which is awake. Needs no barrier: a worker that rests changes the word after its token, and so before this or after it.
+  /// Threads: worker 0, which is awake. Needs no barrier: another worker that rests changes the word after its token, so before this or after it.
   void pause() noexcept { word_.fetch_or(idle_view::paused_bit, std::memory_order_acq_rel); }
   void resume() noexcept { word_.fetch_and(~idle_view::paused_bit, std::memory_order_acq_rel); }
   void mark_forked() noexcept { word_.fetch_or(idle_view::forked_bit, std::memory_order_acq_rel); }

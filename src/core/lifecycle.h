@@ -148,6 +148,7 @@ class lifecycle {
   [[nodiscard]] std::uint64_t next_timer() const noexcept;
   [[nodiscard]] std::uint64_t sleep_until(const worker& w) noexcept;
   void sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept;
+  [[nodiscard]] bool get_up(const worker& w) noexcept;
   void pass_on_call(worker& w, bool stands_in) noexcept;
   // Standing by: lifecycle_standby.cpp
   [[nodiscard]] bool may_stand_by(const worker& w) noexcept;

@@ -125,7 +125,7 @@ void lifecycle::rest(worker& w, bool polls) noexcept {
     const bool misplaced = polls && !w.stands_by && !rt_.clock().is_seated(w.index);  // known-seat: asked after it has said that it sleeps
     if (seen == work_seen::found || misplaced || (until_ns != never_ns && until_ns <= rt_.now_ns())) {
       if (watch) end_watch(w);
-      idle_.cancel(w.index);
+      static_cast<void>(get_up(w));
       return attend(w, true);  // who stands by may have seen this one asleep
     }
     if (seen == work_seen::none) finish_if_quiescent(this_run);
@@ -134,10 +134,17 @@ void lifecycle::rest(worker& w, bool polls) noexcept {
     watch = watch || (w.watch_left != 0 && idle_.start_watch());
   } else if (w.index == 0) {
     if (watch) end_watch(w);
-    idle_.cancel(0);
+    static_cast<void>(get_up(w));
     return attend(w, true);
   }
   sleep(w, until_ns, watch);
+}
+
+/// The end of a rest, whatever has ended it. Gives whether somebody has claimed this worker.
+bool lifecycle::get_up(const worker& w) noexcept {
+  const bool claimed = idle_.cancel(w.index);
+  if (stalls_ != nullptr) stalls_->notice_awake();  // the watch may have seen this one asleep
+  return claimed;
 }
 
 /// Asleep, with everything looked at.
@@ -167,9 +174,8 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
     if (!idle_.view().paused()) break;
   }
   if (watch) end_watch(w);
-  const bool claimed = idle_.cancel(w.index);
+  const bool claimed = get_up(w);
   idle_.set_wake_at(w.index, never_ns);
-  if (stalls_ != nullptr) stalls_->notice_awake();
   if (ended == slept::called) pass_on_call(w, !claimed);
   if (leaving(w)) return set_aside(w);
   attend(w, true);
@@ -312,8 +318,8 @@ void lifecycle::show_outside() noexcept {
   outside_descriptor* const outside = outside_open_.load(std::memory_order_acquire);
   if (outside == nullptr) return;
   outside->clear();
+  real_memory::heavy_barrier();  // against a post that signalled before the clear, and a post or a timer that saw the runtime run
   outside->arm_timer(next_timer());
-  real_memory::heavy_barrier();  // against a post that signalled before the clear, or that saw the runtime run
   if (rt_.policy().any_left() || rt_.clock().has_aside()) outside->signal();
 }
 

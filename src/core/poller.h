@@ -62,7 +62,8 @@ class poller {
   /// Whether readiness would wake it there, if any comes here. Threads: any; about a worker that has said that it sleeps.
   [[nodiscard]] virtual bool is_seated(unsigned /*worker*/) const noexcept { return true; }
 
-  /// Blocks while the token is `token_asleep`, at most as long as the limit says. May return early for no reason.
+  /// Blocks while the token is `token_asleep`, at most as long as the limit says. May return early for no reason. Posts nothing: who sleeps may
+  /// only wake others (alone-awake).
   virtual slept sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept = 0;
 
   /// Ends the sleep of a worker whose token was just changed. Async-signal-safe.

@@ -75,7 +75,7 @@ class stall_watch {
   /// Ends the thread. While on_stall runs, waits for it.
   void stop() noexcept;
 
-  /// To be called by a worker that has woken from sleep, after it is counted as awake, and by one that enters run().
+  /// To be called by a worker whose rest has ended, after it is counted as awake, and by one that enters run().
   ///
   /// Cost: one relaxed load; the first one after a long idle phase wakes the watch.
   void notice_awake() noexcept {

@@ -58,6 +58,8 @@ result two_posters(const options& bounds) {
 TEST(idle_set, loses_no_wake_up_of_two_posters_at_once) {
   const result found = two_posters<model_memory>({.name = "two_posters", .preemption_bound = 2, .symmetric_barriers = true});
   EXPECT_TRUE(found.proved()) << found.report;
+  const result asymmetric = two_posters<model_memory>({.name = "two_posters_membarrier", .preemption_bound = 2});
+  EXPECT_TRUE(asymmetric.proved()) << asymmetric.report;
 }
 
 // A poster leaves its work to a searcher, which finds other work or goes to rest: somebody looks again.
@@ -77,6 +79,8 @@ result left_to_a_searcher(const options& bounds) {
 TEST(idle_set, covers_what_was_left_to_a_searcher_that_found_other_work) {
   const result found = left_to_a_searcher<model_memory>({.name = "left_to_a_searcher", .symmetric_barriers = true});
   EXPECT_TRUE(found.proved()) << found.report;
+  const result asymmetric = left_to_a_searcher<model_memory>({.name = "left_to_a_searcher_membarrier", .preemption_bound = 2});
+  EXPECT_TRUE(asymmetric.proved()) << asymmetric.report;
 }
 
 TEST(idle_set, needs_the_full_barriers_of_who_is_alone_awake_and_of_foreign_threads) {
@@ -150,6 +154,31 @@ result left_while_nobody_sleeps(const options& bounds) {
 
 TEST(idle_set, leaves_it_to_who_rests_later_if_nobody_sleeps_when_the_last_search_ends) {
   const result found = left_while_nobody_sleeps<model_memory>({.name = "nobody_sleeps", .preemption_bound = 1, .symmetric_barriers = true});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+// With three, one of which posts and rests again while the last one goes to rest.
+template <class Memory>
+result woken_worker_posts_and_rests(const options& bounds) {
+  using workers = sleepers<Memory, 3>;
+  return explore(bounds, [](program& p) {
+    auto* const s = p.make<workers>(std::array{searching, asleep, asleep});
+    p.thread("poster", [=] { s->post(1); });
+    for (const unsigned n : {0u, 1u, 2u}) {
+      p.thread("worker " + std::to_string(n), [=] {
+        s->work(n, [=](unsigned here) {
+          if (s->chained != 0) return;
+          s->chained = 1;
+          s->post_by_worker((here + 2) % 3);
+        });
+      });
+    }
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, is_seen_asleep_also_by_who_rests_again) {
+  const result found = woken_worker_posts_and_rests<model_memory>({.name = "woken_worker_posts_and_rests", .preemption_bound = 2});
   EXPECT_TRUE(found.proved()) << found.report;
 }
 

@@ -57,7 +57,7 @@ class pausing {
     data = data + 100;
     leave.store(false, release);
     idle.resume();
-    Memory::heavy_barrier();  // as the caller's own rest, before it sleeps
+    Memory::full_barrier();  // as the caller's own rest, before it sleeps, if the other one does
     if (posted.load(relaxed) != 0) wake();
   }
 
@@ -118,7 +118,7 @@ TEST(pause, waits_for_a_worker_that_is_being_woken) {
 
 TEST(pause, needs_its_orders_and_barriers) {
   EXPECT_FALSE(pause_against_post<without_order>({.name = "pause_relaxed", .symmetric_barriers = true}).passed);
-  EXPECT_FALSE(pause_against_post<without_heavy_barrier>({.name = "pause_no_heavy"}).passed);
+  EXPECT_FALSE(pause_against_post<without_full_barrier>({.name = "pause_no_full"}).passed);
 }
 
 }  // namespace

@@ -69,9 +69,9 @@ concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, c
   { p.search(w) } -> std::same_as<bool>;        // nothing of its own: looks elsewhere for a bounded time; true: turn again
   { p.leave(w) } noexcept -> std::same_as<void>;  // a run has ended for this worker: until the next one it runs nothing
   { p.cover(w) } noexcept;                      // the last searcher found work: is there more, for another worker?
-  { p.sources(w) } noexcept -> std::same_as<work_seen>;  // the look before sleeping, after a heavy barrier
+  { p.sources(w) } noexcept -> std::same_as<work_seen>;  // the look before sleeping, after a barrier; posts nothing (alone-awake)
   { c.first_watch_ns() } noexcept -> std::same_as<std::uint64_t>;  // how long a watcher sleeps before that; each further time twice as long
-  { p.watch_others(w) } noexcept -> std::same_as<work_seen>;  // a watcher's look, asleep, when its time is up; found: it gets up, and searches
+  { p.watch_others(w) } noexcept -> std::same_as<work_seen>;  // a watcher's look, asleep, when its time is up; posts nothing; found: it gets up, and searches
   { c.polls_at_rest(w) } noexcept -> std::same_as<bool>;  // found nothing: true: takes readiness in its sleep; false: nobody does but others
   { c.may_stand_by() } noexcept -> std::same_as<bool>;  // whether a sleeper may leave readiness to those who run, and come when they do not look
   { c.waiting(n) } noexcept -> std::same_as<std::size_t>;  // runnable colors held by a worker, roughly

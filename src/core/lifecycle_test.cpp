@@ -25,22 +25,13 @@
 #include <thread>
 
 #include "core/futex_poller.h"
+#include "core/lifecycle_probe.h"
 #include "core/runtime_state.h"
 #include "core/stall_watch.h"
 #include "tests/short_turns.h"
 #include "tests/workers.h"
 
 namespace tartan {
-namespace detail {
-
-struct lifecycle_probe {
-  static bool watches_on(lifecycle& life, worker& w) { return life.watches_on(w, never_ns); }
-  static std::uint64_t watch_again_ns(lifecycle& life, const worker& w, std::uint64_t last_ns) { return life.watch_again_ns(w, last_ns); }
-  /// This watch instead of the runtime's own. Threads: before the first run.
-  static void use(lifecycle& life, std::unique_ptr<stall_watch> watch) { life.stalls_ = std::move(watch); }
-};
-
-}  // namespace detail
 namespace {
 
 using namespace std::chrono_literals;

@@ -14,6 +14,10 @@
 #include <thread>
 #include <utility>
 
+#include "core/futex_poller.h"
+#include "core/lifecycle_probe.h"
+#include "core/runtime_state.h"
+
 namespace tartan::detail {
 namespace {
 
@@ -234,6 +238,45 @@ TEST(the_thread_of_a_stall_watch, looks_parks_wakes_and_ends) {
   const unsigned before = workers.set_awake(false);
   watch.start();
   workers.wait_for_look(before + 1);
+}
+
+/// A worker that is on its way to sleep, and counted as asleep, until the watch has parked; then its time is up.
+class slow_to_rest final : public poller {
+ public:
+  explicit slow_to_rest(sleeping_workers& seen_by_watch) : seen_by_watch_{seen_by_watch} {}
+  void attach(unsigned workers) override { real_.attach(workers); }
+  void approach(unsigned /*worker*/, bool /*beside*/) noexcept override { rests_ = true; }
+  std::uint64_t now_ns() noexcept override {
+    if (rests_ && looks == 0) {
+      looks = seen_by_watch_.set_awake(false) + 5;
+      seen_by_watch_.wait_for_look(looks);
+    }
+    return looks == 0 ? 1 : 1'000 * ms;
+  }
+  slept sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept override { return real_.sleep(worker, token, limit); }
+  void wake(unsigned worker, wake_token& token) noexcept override { real_.wake(worker, token); }
+  bool harvest(unsigned /*worker*/) noexcept override { return false; }
+
+  unsigned looks = 0;  ///< of the watch, when it had parked
+
+ private:
+  sleeping_workers& seen_by_watch_;
+  futex_poller real_;
+  bool rests_ = false;
+};
+
+TEST(the_thread_of_a_stall_watch, is_woken_by_a_worker_that_does_not_sleep_after_all) {
+  sleeping_workers workers;
+  workers.set_awake(true);
+  slow_to_rest clock{workers};
+  options with;
+  with.workers = 1;
+  with.poller = &clock;
+  runtime rt{with};
+  lifecycle_probe::use(rt.state().life(), std::make_unique<stall_watch>(workers, shortest()));
+  rt.run_for(milliseconds{1});
+  ASSERT_NE(clock.looks, 0u) << "it was not about to sleep";
+  workers.wait_for_look(clock.looks + 1);
 }
 
 TEST(the_thread_of_a_stall_watch, does_not_exist_if_stalls_are_not_to_be_reported) {

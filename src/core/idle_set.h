@@ -94,7 +94,8 @@ class idle_set {
 
   /// searching -> asleep. After it, every source is to be looked at before sleeping (a barrier has been passed).
   ///
-  /// Cost: a read-modify-write more, and a full fence for the last one; a heavy barrier, and so a system call, while another worker is awake.
+  /// Cost: two read-modify-writes (of one worker, one) and a full fence; instead of that a heavy barrier, and so a system call, while another
+  /// worker is awake.
   void rest(unsigned worker) noexcept {
     word_.fetch_add(idle_view::one_sleeping - idle_view::one_searching, std::memory_order_acq_rel);
     // release: what this worker did; pairs with the acquire of a claim

@@ -3,7 +3,7 @@
 // both is readable when either is, and is one number to hand out.
 //
 // The race is between a post that finds the flag set, and so writes nothing, and a clear() that is about to reset it. clear()
-// empties the eventfd first and resets the flag after it, and its caller looks at the posts last: whoever found the flag set
+// empties the eventfd first and resets the flag after it, and its caller looks at posts and timers last: whoever found the flag set
 // published before the reset, so the look finds what it published. The other way round, the flag would be set and the
 // eventfd empty: no post would ever be seen again.
 

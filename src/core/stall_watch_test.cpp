@@ -240,7 +240,7 @@ TEST(the_thread_of_a_stall_watch, looks_parks_wakes_and_ends) {
   workers.wait_for_look(before + 1);
 }
 
-/// A worker that is on its way to sleep, and counted as asleep, until the watch has parked; then its time is up.
+/// A clock that keeps its worker on its way to sleep, and counted as asleep, until the watch has parked; then its time is up.
 class slow_to_rest final : public poller {
  public:
   explicit slow_to_rest(sleeping_workers& seen_by_watch) : seen_by_watch_{seen_by_watch} {}

@@ -25,6 +25,7 @@
 #include "core/clock.h"
 #include "core/futex_poller.h"
 #include "core/lifecycle.h"
+#include "core/lifecycle_probe.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
 #include "tests/connected_socket.h"
@@ -32,22 +33,6 @@
 #include "tests/workers.h"
 
 namespace tartan {
-
-namespace detail {
-
-struct lifecycle_probe {
-  static void stand_by(lifecycle& life, unsigned index) { life.stand_by(life.at(index)); }
-  static void end_watch(lifecycle& life, unsigned index) { life.end_watch(life.at(index)); }
-  static bool may_stand_by(lifecycle& life, unsigned index) { return life.may_stand_by(life.at(index)); }
-  static bool is_attended(lifecycle& life, unsigned index) { return life.is_attended(life.at(index)); }
-  static void attend(lifecycle& life, unsigned index, bool has_slept) { life.attend(life.at(index), has_slept); }
-  static void look_sooner(lifecycle& life, worker& w) { life.look_sooner(w); }
-  static void ask_for_help(lifecycle& life, unsigned index, bool has_slept = false) {
-    life.ask_for_help(life.at(index), has_slept);
-  }
-};
-
-}  // namespace detail
 
 namespace test {
 

@@ -106,7 +106,30 @@ result left_by_a_worker(const options& bounds) {
 }
 
 TEST(idle_set, covers_what_an_awake_worker_left_to_a_searcher) {
-  const result found = left_by_a_worker<model_memory>({.name = "left_by_a_worker", .preemption_bound = 2});
+  const result found = left_by_a_worker<model_memory>({.name = "left_by_a_worker", .preemption_bound = 2, .symmetric_barriers = true});
+  EXPECT_TRUE(found.proved()) << found.report;
+  const result asymmetric = left_by_a_worker<model_memory>({.name = "left_by_a_worker_membarrier", .preemption_bound = 2});
+  EXPECT_TRUE(asymmetric.proved()) << asymmetric.report;
+}
+
+// As left_to_a_searcher, but the only sleeper gets up for other work: if nobody sleeps when the last search ends there is nobody to wake, and who rests
+// later finds what was left.
+template <class Memory>
+result left_while_nobody_sleeps(const options& bounds) {
+  using workers = sleepers<Memory, 3>;
+  return explore(bounds, [](program& p) {
+    auto* const s = p.make<workers>(std::array{running, searching, asleep});
+    s->publish(0), s->publish(1);
+    p.thread("poster", [=] { s->post(2), s->post(0); });
+    p.thread("stuck", [=] { s->work(0, [=](unsigned) { s->wait_for_others(3); }); });
+    p.thread("searcher", [=] { s->work(1); });
+    p.thread("sleeper", [=] { s->work(2); });
+    p.finally([=] { s->check_covered(); });
+  });
+}
+
+TEST(idle_set, leaves_it_to_who_rests_later_if_nobody_sleeps_when_the_last_search_ends) {
+  const result found = left_while_nobody_sleeps<model_memory>({.name = "nobody_sleeps", .preemption_bound = 1, .symmetric_barriers = true});
   EXPECT_TRUE(found.proved()) << found.report;
 }
 
@@ -132,29 +155,10 @@ result woken_worker_posts(const options& bounds) {
 }
 
 TEST(idle_set, is_seen_asleep_by_who_wakes_later_also_without_a_heavy_barrier) {
-  const result found = woken_worker_posts<model_memory>({.name = "woken_worker_posts", .preemption_bound = 3});
+  const result found = woken_worker_posts<model_memory>({.name = "woken_worker_posts", .preemption_bound = 3, .symmetric_barriers = true});
   EXPECT_TRUE(found.proved()) << found.report;
-}
-
-// The same, but the only sleeper gets up for other work: if nobody sleeps when the last search ends there is nobody to wake, and who rests
-// later finds what was left.
-template <class Memory>
-result left_while_nobody_sleeps(const options& bounds) {
-  using workers = sleepers<Memory, 3>;
-  return explore(bounds, [](program& p) {
-    auto* const s = p.make<workers>(std::array{running, searching, asleep});
-    s->publish(0), s->publish(1);
-    p.thread("poster", [=] { s->post(2), s->post(0); });
-    p.thread("stuck", [=] { s->work(0, [=](unsigned) { s->wait_for_others(3); }); });
-    p.thread("searcher", [=] { s->work(1); });
-    p.thread("sleeper", [=] { s->work(2); });
-    p.finally([=] { s->check_covered(); });
-  });
-}
-
-TEST(idle_set, leaves_it_to_who_rests_later_if_nobody_sleeps_when_the_last_search_ends) {
-  const result found = left_while_nobody_sleeps<model_memory>({.name = "nobody_sleeps", .preemption_bound = 1, .symmetric_barriers = true});
-  EXPECT_TRUE(found.proved()) << found.report;
+  const result asymmetric = woken_worker_posts<model_memory>({.name = "woken_worker_posts_membarrier", .preemption_bound = 3});
+  EXPECT_TRUE(asymmetric.proved()) << asymmetric.report;
 }
 
 // With three, one of which posts and rests again while the last one goes to rest.
@@ -178,8 +182,10 @@ result woken_worker_posts_and_rests(const options& bounds) {
 }
 
 TEST(idle_set, is_seen_asleep_also_by_who_rests_again) {
-  const result found = woken_worker_posts_and_rests<model_memory>({.name = "woken_worker_posts_and_rests", .preemption_bound = 2});
+  const result found = woken_worker_posts_and_rests<model_memory>({.name = "woken_and_rests", .preemption_bound = 2, .symmetric_barriers = true});
   EXPECT_TRUE(found.proved()) << found.report;
+  const result asymmetric = woken_worker_posts_and_rests<model_memory>({.name = "woken_and_rests_membarrier", .preemption_bound = 2});
+  EXPECT_TRUE(asymmetric.proved()) << asymmetric.report;
 }
 
 // Two pieces of work for one worker that searches: it runs the first, a long one, and somebody must come for the second.
@@ -270,7 +276,7 @@ TEST(idle_set, has_somebody_come_for_what_a_long_event_leaves_behind) {
   EXPECT_TRUE(symmetric.proved()) << symmetric.report;
 }
 
-TEST(idle_set, needs_both_barriers) {
+TEST(idle_set, needs_the_light_barrier_of_workers_and_the_heavy_one_while_another_is_awake) {
   EXPECT_FALSE(local_work_left_behind<without_heavy_barrier>({.name = "rest_no_heavy"}).passed);
   EXPECT_FALSE(local_work_left_behind<without_light_barrier>({.name = "rest_no_light", .symmetric_barriers = true}).passed);
   EXPECT_FALSE(left_by_a_worker<without_heavy_barrier>({.name = "end_search_no_heavy"}).passed);

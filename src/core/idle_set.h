@@ -61,7 +61,7 @@ class idle_set {
   }
   /// The same for a worker of this runtime that is awake: if it is the only one, who could go to rest is the caller.
   [[nodiscard]] idle_view view_by_worker() const noexcept {
-    if (workers_ != 1) Memory::light_barrier();  // covered: pairs with the heavy barriers of rest and end_search
+    if (workers_ != 1) [[likely]] Memory::light_barrier();  // covered: pairs with the heavy barriers of rest and end_search
     return view();
   }
   [[nodiscard]] idle_view view() const noexcept { return {word_.load(std::memory_order_relaxed)}; }

@@ -125,7 +125,7 @@ void lifecycle::rest(worker& w, bool polls) noexcept {
     const bool misplaced = polls && !w.stands_by && !rt_.clock().is_seated(w.index);  // known-seat: asked after it has said that it sleeps
     if (seen == work_seen::found || misplaced || (until_ns != never_ns && until_ns <= rt_.now_ns())) {
       if (watch) end_watch(w);
-      static_cast<void>(get_up(w));
+      static_cast<void>(get_up(w));  // it need not sleep
       return attend(w, true);  // who stands by may have seen this one asleep
     }
     if (seen == work_seen::none) finish_if_quiescent(this_run);
@@ -134,7 +134,7 @@ void lifecycle::rest(worker& w, bool polls) noexcept {
     watch = watch || (w.watch_left != 0 && idle_.start_watch());
   } else if (w.index == 0) {
     if (watch) end_watch(w);
-    static_cast<void>(get_up(w));
+    static_cast<void>(get_up(w));  // its run is over
     return attend(w, true);
   }
   sleep(w, until_ns, watch);

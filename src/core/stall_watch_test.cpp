@@ -243,11 +243,12 @@ TEST(the_thread_of_a_stall_watch, looks_parks_wakes_and_ends) {
 /// A clock that keeps its worker on its way to sleep, and counted as asleep, until the watch has parked; then its time is up.
 class slow_to_rest final : public poller {
  public:
-  explicit slow_to_rest(sleeping_workers& seen_by_watch) : seen_by_watch_{seen_by_watch} {}
+  /// `reading`: at which the watch parks. The first one asks whether the run is over, the second one whether there is time left to sleep.
+  slow_to_rest(sleeping_workers& seen_by_watch, unsigned reading) : seen_by_watch_{seen_by_watch}, reading_{reading} {}
   void attach(unsigned workers) override { real_.attach(workers); }
   void approach(unsigned /*worker*/, bool /*beside*/) noexcept override { rests_ = true; }
   std::uint64_t now_ns() noexcept override {
-    if (rests_ && looks == 0) {
+    if (rests_ && looks == 0 && --reading_ == 0) {
       looks = seen_by_watch_.set_awake(false) + 5;
       seen_by_watch_.wait_for_look(looks);
     }
@@ -262,13 +263,17 @@ class slow_to_rest final : public poller {
  private:
   sleeping_workers& seen_by_watch_;
   futex_poller real_;
+  unsigned reading_;
   bool rests_ = false;
 };
 
-TEST(the_thread_of_a_stall_watch, is_woken_by_a_worker_that_does_not_sleep_after_all) {
+class the_thread_of_a_watch_that_has_parked : public ::testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(at_reading, the_thread_of_a_watch_that_has_parked, ::testing::Values(1u, 2u));
+
+TEST_P(the_thread_of_a_watch_that_has_parked, is_woken_by_a_worker_that_does_not_sleep_after_all) {
   sleeping_workers workers;
   workers.set_awake(true);
-  slow_to_rest clock{workers};
+  slow_to_rest clock{workers, GetParam()};
   options with;
   with.workers = 1;
   with.poller = &clock;

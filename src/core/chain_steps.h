@@ -38,6 +38,9 @@ struct chain_steps {
   /// The second half.
   static void run(chain& c) noexcept { c.run(c.handle_); }
 
+  /// The frame of the coroutine that is to resume; null before the first time.
+  [[nodiscard]] static void* frame_of(const chain& c) noexcept { return c.handle_.address(); }
+
   /// tartan::detail::take_inline, within a function that is no coroutine.
   [[nodiscard]] static bool take_inline() noexcept {
     thread_context* const context = here;

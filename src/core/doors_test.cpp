@@ -166,6 +166,7 @@ class policy_with_a_point final : public detail::scheduler {
   detail::work_seen sources(const detail::worker& w) noexcept override { return real_->sources(w); }
   detail::work_seen watch_others(const detail::worker& w) noexcept override { return real_->watch_others(w); }
   std::uint64_t first_watch_ns() const noexcept override { return real_->first_watch_ns(); }
+  void look_ahead(const detail::worker& w) noexcept override { real_->look_ahead(w); }
   void cover(detail::worker& w) noexcept override { real_->cover(w); }
   bool may_stand_by() const noexcept override { return real_->may_stand_by(); }
   bool polls_at_rest(const detail::worker& w) const noexcept override { return real_->polls_at_rest(w); }

@@ -29,7 +29,24 @@ struct io_slot::events {
   static io_slot& of(event& e) noexcept { return self_in<io_slot>(e); }
   static void run(event& e) { of(e).news(); }
   static void drop(event& e) noexcept { static_cast<void>(of(e).word_.take()); }
-  static constexpr event_ops ops{.run = &run, .drop = &drop, .from = origin::io, .pooled = false, .hinted = true, .counted = false};
+  /// The slot, the operation that waits, its coroutine's chain, and the frame of that.
+  static void ask_ahead(event& e, unsigned step) noexcept {
+    const io_slot& slot = of(e);
+    if (step == 0) return real_memory::prefetch(&slot);
+    const io_wait* const op = slot.first_[0] != nullptr ? slot.first_[0] : slot.first_[1];
+    if (op == nullptr) return;
+    if (step == 1) return real_memory::prefetch(op);
+    const chain* const waiter = op->waiter_;
+    if (waiter == nullptr) return;
+    if (step == 2) return ask_for_two(waiter);
+    if (const void* const frame = chain_steps::frame_of(*waiter)) ask_for_two(frame);
+  }
+  static void ask_for_two(const void* lines) noexcept {
+    real_memory::prefetch(lines);
+    real_memory::prefetch(static_cast<const std::byte*>(lines) + 64);
+  }
+  static constexpr event_ops ops{
+      .run = &run, .drop = &drop, .from = origin::io, .pooled = false, .hinted = true, .counted = false, .ask_ahead = &ask_ahead};
 };
 
 /// What one event has found to be done. A single operation goes on within the event; several as events of their own, in order.
@@ -101,6 +118,7 @@ inline void io_slot::note(std::uint32_t bits) noexcept {
 
 /// The event: something has changed. The slot may be closed, or open for another descriptor, when a completion returns.
 void io_slot::news() {
+  service_.runtime().policy().look_ahead(static_cast<const worker&>(*here));
   const std::uint32_t bits = word_.take();
   if (descriptor_ < 0) [[unlikely]] return service_.recycle(*this);  // closed while this was on its way
   note(bits);

@@ -101,6 +101,12 @@ struct alignas(64) color_queue_of {
     return head != nullptr ? static_cast<const Node*>(tail) : nullptr;
   }
 
+  /// Owner's. The oldest event of its list; without one, the newest of the inbox, which most often is the only one; or null.
+  [[nodiscard]] Node* first() const noexcept {
+    Node* const oldest = head;
+    return oldest != nullptr ? oldest : in.newest();
+  }
+
   [[nodiscard]] bool has_events() const noexcept { return head != nullptr || !in.empty(); }
 
   /// Owner's. Whether it has no more than one event, as far as its list tells.

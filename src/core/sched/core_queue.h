@@ -41,6 +41,13 @@ class core_queue {
   /// What pop() will give, or null.
   [[nodiscard]] Queue* front() const noexcept { return size() == 0 ? nullptr : static_cast<Queue*>(first_->slots[first_->begin]); }
 
+  /// What it will give after so many others; null also if that is in another segment than the first.
+  [[nodiscard]] Queue* behind(std::uint32_t others) const noexcept {
+    if (size() == 0) return nullptr;
+    const std::uint32_t at = first_->begin + others;
+    return at < first_->end ? static_cast<Queue*>(first_->slots[at]) : nullptr;  // not behind the end: as in pop
+  }
+
   /// The color queue that has waited longest, or null. Asks for the line of one that comes later.
   [[nodiscard]] Queue* pop() noexcept {
     if (size() == 0) return nullptr;

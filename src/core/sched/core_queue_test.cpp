@@ -59,6 +59,19 @@ TEST(core_queue, asks_for_the_lines_of_those_that_wait_and_of_no_others) {
   EXPECT_EQ(noting_memory::asked_for, expected);
 }
 
+TEST(core_queue, tells_who_comes_behind_so_many_others_in_the_same_segment) {
+  std::vector<item> all = items(static_cast<int>(queue::segment_slots) + 2);
+  queue waiting;
+  EXPECT_EQ(waiting.behind(0), nullptr);
+  for (item& each : all) waiting.push(each);
+  static_cast<void>(waiting.pop());
+  for (std::size_t n = 0; n + 1 < queue::segment_slots; ++n) EXPECT_EQ(waiting.behind(static_cast<std::uint32_t>(n)), &all[n + 1]);
+  EXPECT_EQ(waiting.behind(queue::segment_slots - 1), nullptr);
+  while (waiting.pop() != nullptr) {
+  }
+  EXPECT_EQ(waiting.behind(0), nullptr);
+}
+
 TEST(core_queue, lets_a_thief_ask_for_nothing_of_what_stays) {
   std::vector<item> all = items(10);
   std::array<item*, 3> room{};

@@ -43,6 +43,7 @@ class default_policy {
   /// A run has ended: until the next one nothing is run, whatever was stolen.
   void leave(const worker& w) noexcept;
   void cover(worker& w) noexcept;
+  void look_ahead(const worker& w) noexcept { homes_[w.index].look_ahead(); }
   [[nodiscard]] work_seen sources(const worker& w) noexcept;
   [[nodiscard]] work_seen watch_others(const worker& w) noexcept;
   [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return detail::first_watch_ns; }

@@ -32,6 +32,12 @@ struct home_traits {
     const auto* const next = q.head.get() != nullptr ? q.head.get() : q.in.newest();
     return next != nullptr ? annotation_of(*next) : annotation{};
   }
+  /// Under the owner's lock.
+  template <class Node>
+  static void ask_ahead(Node& first, unsigned step) noexcept {
+    if (first.ops->ask_ahead != nullptr) first.ops->ask_ahead(first, step);
+  }
+  static constexpr unsigned last_step_ahead = event_ops::last_step_ahead;
 };
 
 /// What became of a local append.
@@ -208,6 +214,24 @@ struct alignas(128) home_of {
   void put_back(color_queue& done) noexcept {
     lock.enter();
     finish(done);
+    lock.leave();
+  }
+
+  /// Asks for the cache lines that those who come next will touch, of each a step further than a turn ago: the color queue, its first event, and what
+  /// that leads to. For long turns, which are some hundred times what a line from memory takes; short ones would be over before.
+  void look_ahead() noexcept {
+    constexpr unsigned event_at = Traits::last_step_ahead + 1;
+    if (queue.size() <= event_at) return;  // all that waits was touched not long ago
+    lock.enter();
+    if (const color_queue* const q = queue.behind(event_at + 1)) Memory::prefetch(q);
+    if (const color_queue* const q = queue.behind(event_at)) {
+      if (const Node* const first = q->first()) Memory::prefetch(first);
+    }
+    for (unsigned n = 0; n < event_at; ++n) {
+      const color_queue* const q = queue.behind(n);
+      if (q == nullptr) break;
+      if (Node* const first = q->first()) Traits::ask_ahead(*first, Traits::last_step_ahead - n);
+    }
     lock.leave();
   }
 

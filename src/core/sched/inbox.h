@@ -71,7 +71,7 @@ class inbox {
   [[nodiscard]] view look() const noexcept { return {word_.load(std::memory_order_acquire)}; }
 
   /// The event that was posted last, or null. Threads: the runner, or who holds the owner's lock; others may change it meanwhile.
-  [[nodiscard]] const Node* newest() const noexcept { return top(look().word); }
+  [[nodiscard]] Node* newest() const noexcept { return top(look().word); }
 
   /// Whether no event is here.
   [[nodiscard]] bool empty() const noexcept { return !look().has_events(); }

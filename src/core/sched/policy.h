@@ -68,6 +68,7 @@ concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, c
   { p.turn(w) } -> std::same_as<bool>;          // runs some events, a bounded number; false: found none
   { p.search(w) } -> std::same_as<bool>;        // nothing of its own: looks elsewhere for a bounded time; true: turn again
   { p.leave(w) } noexcept -> std::same_as<void>;  // a run has ended for this worker: until the next one it runs nothing
+  { p.look_ahead(w) } noexcept -> std::same_as<void>;  // from within an event: may ask for the cache lines of what this worker runs next
   { p.cover(w) } noexcept;                      // the last searcher found work: is there more, for another worker?
   { p.sources(w) } noexcept -> std::same_as<work_seen>;  // the look before sleeping, after a barrier; posts nothing (alone-awake)
   { c.first_watch_ns() } noexcept -> std::same_as<std::uint64_t>;  // how long a watcher sleeps before that; each further time twice as long
@@ -100,6 +101,8 @@ class scheduler {
   [[nodiscard]] virtual work_seen watch_others(const worker& w) noexcept = 0;
   [[nodiscard]] virtual std::uint64_t first_watch_ns() const noexcept = 0;
   virtual void cover(worker& w) noexcept = 0;
+  /// By an event that takes some microseconds: see event_ops::ask_ahead.
+  virtual void look_ahead(const worker& w) noexcept = 0;
   /// For a worker that rests in a pause; within a run its loop asks the policy itself.
   [[nodiscard]] virtual bool polls_at_rest(const worker& w) const noexcept = 0;
   [[nodiscard]] virtual bool may_stand_by() const noexcept = 0;

@@ -81,6 +81,7 @@ class polling_event_policy : public serial_policy {
     return true;
   }
   bool search(detail::worker& /*w*/) noexcept { return false; }
+  static void look_ahead(const detail::worker& /*w*/) noexcept {}
   void cover(detail::worker& w) noexcept {
     if (sources(w) == detail::work_seen::found) rt_.life().wake_any(&w);
   }

@@ -28,6 +28,7 @@ class scheduled final : public scheduler {
   work_seen watch_others(const worker& w) noexcept override { return policy_.watch_others(w); }
   std::uint64_t first_watch_ns() const noexcept override { return policy_.first_watch_ns(); }
   void cover(worker& w) noexcept override { policy_.cover(w); }
+  void look_ahead(const worker& w) noexcept override { policy_.look_ahead(w); }
   bool polls_at_rest(const worker& w) const noexcept override { return policy_.polls_at_rest(w); }
   bool may_stand_by() const noexcept override { return policy_.may_stand_by(); }
   bool any_left() noexcept override { return policy_.any_left(); }

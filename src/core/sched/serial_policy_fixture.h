@@ -101,6 +101,7 @@ class serial_policy {
     if (const detail::clockwork* const timers = rt_.timers(); timers != nullptr && timers->next_ns() < rt_.now_ns()) rt_.life().summon(0, &w);
     return false;
   }
+  static void look_ahead(const detail::worker& /*w*/) noexcept {}
   void cover(detail::worker& w) noexcept {
     if (waiting(0) != 0) rt_.life().summon(0, &w);
   }

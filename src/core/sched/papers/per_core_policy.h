@@ -37,6 +37,7 @@ class per_core_policy : public paper_policy<P> {
       for (int n = 0; n < 16; ++n) real_memory::relax();
     }
   }
+  static void look_ahead(const worker& /*w*/) noexcept {}  // the papers' do not
   void cover(worker& w) noexcept {
     summon_owners(w);
     if (is_any_worth_a_visit()) life_.wake_any(&w);

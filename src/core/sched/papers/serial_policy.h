@@ -32,6 +32,7 @@ class serial_policy : public paper_policy<serial_policy> {
 
   bool turn(worker& w);
   bool search(worker& w);
+  static void look_ahead(const worker& /*w*/) noexcept {}
   void cover(worker& /*w*/) noexcept {}
   [[nodiscard]] work_seen sources(const worker& w) noexcept;
   [[nodiscard]] static constexpr bool polls_at_rest(const worker& /*w*/) noexcept { return true; }

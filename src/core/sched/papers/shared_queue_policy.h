@@ -44,6 +44,7 @@ class shared_queue_policy : public paper_policy<shared_queue_policy> {
 
   bool turn(worker& w);
   bool search(worker& w);
+  static void look_ahead(const worker& /*w*/) noexcept {}
   void cover(worker& w) noexcept;
   [[nodiscard]] work_seen sources(const worker& w) noexcept;
   [[nodiscard]] bool polls_at_rest(const worker& w) const noexcept { return blocks_.load(std::memory_order_relaxed) == w.index; }

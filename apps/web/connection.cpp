@@ -28,6 +28,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
+using place = tartan::tcp::stream::file_place;
+
 constexpr std::size_t sent_unasked = 8 * 1024;    // bytes of responses that the kernel surely takes at once
 constexpr std::size_t most_kept = 32 * 1024;      // in the buffers of an exchange that a worker keeps: few need as much
 constexpr std::size_t piece = 256 * 1024;         // of a page or a file, for which the write timeout counts
@@ -227,7 +229,7 @@ tartan::task<bool> connection::send_more() {
       } else if (tls_ != nullptr) {
         went = co_await send_sealed(*sent, next);
       } else {
-        went = co_await send_piece(sent->descriptor(), next, {});
+        went = co_await send_piece(sent->descriptor(), next, {}, place::disk);
       }
       if (!went) co_return false;
       now_ = site_->runtime.now();
@@ -246,9 +248,10 @@ tartan::task<bool> connection::send_by_kernel() {
   exchange_->out.clear();
   leave_buffer();
   const int from = page != nullptr ? page->body.descriptor() : sent->descriptor();
+  const place at = page != nullptr ? place::memory : place::disk;
   for (byte_range rest = exchange_->parts.front(); rest.size != 0;) {
     const byte_range next{rest.first, std::min<std::uint64_t>(piece, rest.size)};
-    const bool went = co_await send_piece(from, next, head);
+    const bool went = co_await send_piece(from, next, head, at);
     if (!went) co_return false;
     std::string{}.swap(head);  // the rest may take long
     rest = {rest.first + next.size, rest.size - next.size};
@@ -257,9 +260,9 @@ tartan::task<bool> connection::send_by_kernel() {
 }
 
 /// A file that has become shorter ends the connection: the length was told.
-tartan::task<bool> connection::send_piece(int from, byte_range next, std::string_view before) {
+tartan::task<bool> connection::send_piece(int from, byte_range next, std::string_view before, place at) {
   enter(phase::sending);
-  const tartan::result<std::size_t> sent = co_await peer_.send_file(from, static_cast<std::int64_t>(next.first), next.size, before);
+  const tartan::result<std::size_t> sent = co_await peer_.send_file(from, static_cast<std::int64_t>(next.first), next.size, before, at);
   now_ = site_->runtime.now();
   co_return sent.has_value();
 }

@@ -116,7 +116,7 @@ class alignas(64) connection {
   tartan::task<bool> begin_tls();
   tartan::task<bool> send_more();
   tartan::task<bool> send_by_kernel();
-  tartan::task<bool> send_piece(int from, byte_range next, std::string_view before);
+  tartan::task<bool> send_piece(int from, byte_range next, std::string_view before, tartan::tcp::stream::file_place at);
   tartan::task<bool> send_sealed(const file& from, byte_range part);
   tartan::task<bool> send_text(std::string_view text);
   tartan::task<> linger(std::chrono::seconds most);

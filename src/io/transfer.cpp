@@ -180,7 +180,7 @@ ssize_t send_file_op::send_head(io_slot& on, int flags) noexcept {
 
 io_wait::step send_file_op::attempt(io_slot& on) noexcept {
   io_system& system = on.service().system();
-  const bool may_wait_for_disk = system.is_kernel() && offset_ >= 0 && left_ <= most_offset - static_cast<std::uint64_t>(offset_);
+  const bool may_wait_for_disk = !in_memory_ && system.is_kernel() && offset_ >= 0 && left_ <= most_offset - static_cast<std::uint64_t>(offset_);
   for (std::size_t moved = 0; left_ != 0 || !head_.empty();) {
     if (moved >= most_bytes) return step::goes_on;
     const bool waits = may_wait_for_disk && left_ != 0 && (ahead_ != nullptr || offset_ >= ready_until_) && !is_ready(on);

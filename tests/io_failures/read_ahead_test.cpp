@@ -98,6 +98,27 @@ TEST_P(sending_a_file, sends_its_head_before_the_disk_is_read) {
   });
 }
 
+TEST_P(sending_a_file, does_not_ask_for_the_disk_where_there_is_none) {
+  while_the_disk_is_slow([&](local::stream& from, local::stream& to, file& what) -> task<> {
+    constexpr auto memory = local::stream::file_place::memory;
+    std::string all(2006, ' ');
+    const std::span<std::byte> room = std::as_writable_bytes(std::span{all});
+    EXPECT_EQ(*co_await from.send_file(what.native_handle(), 0, 1000, "one", memory), 1003u);
+    from.send_file(what.native_handle(), 0, 1000, "two", memory, [&](result<std::size_t> sent) {
+      EXPECT_EQ(*sent, 1003u);
+      seen_.emplace_back("sent");
+    });
+    EXPECT_TRUE(co_await to.read_exactly(room));
+    EXPECT_EQ(all, "one" + std::string(1000, 'x') + "two" + std::string(1000, 'x'));
+    from.send_file(what.native_handle(), 0, 1000, [&](result<std::size_t>) { seen_.emplace_back("read"); });
+    co_await yield();
+    EXPECT_EQ(seen_, (std::vector<std::string>{"sent"}));
+    disk_.release();
+    EXPECT_TRUE(co_await to.read_exactly(room.first(1000)));
+  });
+  EXPECT_EQ(seen_.back(), "read");
+}
+
 TEST_P(sending_a_file, can_be_canceled_and_everything_be_closed_while_the_disk_is_read) {
   const std::size_t before = test::open_descriptors();
   while_the_disk_is_slow([&](local::stream& from, local::stream& to, file& what) -> task<> {

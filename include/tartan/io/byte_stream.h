@@ -184,20 +184,28 @@ class socket_stream : public byte_stream {
   result<> set_receive_buffer(int bytes) noexcept;
   result<> set_send_buffer(int bytes) noexcept;
 
+  /// Where the bytes of a file are.
+  enum class file_place : std::uint8_t {
+    disk,    ///< perhaps: so it is asked whether a worker would have to wait for them
+    memory,  ///< surely: the file is of memfd_create, or on a file system that has no disk
+  };
+
   /// Sends `bytes` bytes of a file from `offset` on, without copying them through this program; before them `head`, in one packet with
   /// the first of them where both fit. Gives how much all that was.
   ///
   /// `file` may be any regular file's descriptor that can be read from; it must stay open until the operation has ended, and `head` must live so long.
-  /// What is not in the system's cache is read by a blocking thread first, a megabyte at a time, while the stream's other writes wait
+  /// What is not in the system's cache is read by a blocking thread first, unless its place is memory, a megabyte at a time, while the stream's other writes wait
   /// behind it; the head leaves then by itself. Whether it is there, a byte at the end of each megabyte tells, and the very first one: the
   /// worker waits for the disk itself where the cache has lost only what lies between, or loses it while a slow peer is waited for; where the file
   /// system cannot tell; where no thread can be started; and after stop. That thread has a duplicate of `file`, with whose end the process loses its
   /// fcntl(F_SETLK) locks of this file; those of F_OFD_SETLK stay.
   /// Errors: errc::end_of_stream if the file is shorter. Whatever is wrong with the file, the head has left, or does, 200 ms later or more.
-  /// Cost: one system call more for each megabyte, and one for the first; two around each that sends, for sendfile knows no
+  /// Cost: one system call more for each megabyte, and one for the first, unless its place is memory; two around each that sends, for sendfile knows no
   /// MSG_NOSIGNAL: they keep SIGPIPE away from this program's handlers; and one for a head.
-  [[nodiscard]] auto send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head = {}) noexcept {
-    return detail::io_awaitable<detail::send_file_op>{std::in_place, key(), file, offset, bytes, std::as_bytes(std::span{head})};
+  [[nodiscard]] auto send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head = {},
+                               file_place at = file_place::disk) noexcept {
+    return detail::io_awaitable<detail::send_file_op>{std::in_place, key(), file,
+                                                      offset,        bytes, std::as_bytes(std::span{head}), at == file_place::memory};
   }
   template <detail::completion_of<detail::send_file_op> F>
   void send_file(int file, std::int64_t offset, std::size_t bytes, F&& f, std::source_location site = std::source_location::current()) {
@@ -206,7 +214,13 @@ class socket_stream : public byte_stream {
   template <detail::completion_of<detail::send_file_op> F>
   void send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head, F&& f,
                  std::source_location site = std::source_location::current()) {
-    detail::start_io<detail::send_file_op>(std::forward<F>(f), site, key(), file, offset, bytes, std::as_bytes(std::span{head}));
+    send_file(file, offset, bytes, head, file_place::disk, std::forward<F>(f), site);
+  }
+  template <detail::completion_of<detail::send_file_op> F>
+  void send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head, file_place at, F&& f,
+                 std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::send_file_op>(std::forward<F>(f), site, key(), file, offset, bytes, std::as_bytes(std::span{head}),
+                                           at == file_place::memory);
   }
 
  protected:

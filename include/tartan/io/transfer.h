@@ -124,8 +124,8 @@ class read_ahead;
 class send_file_op : public io_wait {
  public:
   using value_type = std::size_t;
-  send_file_op(slot_key on, int file, std::int64_t offset, std::size_t bytes, std::span<const std::byte> head = {}) noexcept
-      : io_wait{on, flow::out}, offset_{offset}, left_{bytes}, head_{head}, file_{file} {}
+  send_file_op(slot_key on, int file, std::int64_t offset, std::size_t bytes, std::span<const std::byte> head, bool in_memory) noexcept
+      : io_wait{on, flow::out}, offset_{offset}, left_{bytes}, head_{head}, file_{file}, in_memory_{in_memory} {}
   [[nodiscard]] result<value_type> take() const noexcept { return failed() ? result<value_type>{error()} : result<value_type>{done_}; }
 
  private:
@@ -139,6 +139,7 @@ class send_file_op : public io_wait {
   std::size_t done_ = 0;
   std::span<const std::byte> head_;  ///< what is still to be sent before
   int file_;
+  bool in_memory_;  ///< never on a disk
 };
 
 }  // namespace tartan::detail

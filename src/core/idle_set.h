@@ -54,7 +54,8 @@ class idle_set {
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }
   [[nodiscard]] token& token_of(unsigned worker) noexcept { return sleepers_[worker].state; }
 
-  /// For foreign threads, after publishing. Cost: a full fence, so that a worker that is alone awake need not have the kernel run one in them.
+  /// For foreign threads, after publishing, and for who posts in nobody's name.
+  /// Cost: a full fence, so that a worker that is alone awake need not have the kernel run one in them.
   [[nodiscard]] idle_view view_after_publish() const noexcept {
     Memory::full_barrier();  // covered: pairs with the barriers of rest and end_search
     return view();

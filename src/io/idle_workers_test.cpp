@@ -27,6 +27,7 @@
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
+#include "tests/connected_socket.h"
 #include "tests/hang_watch.h"
 #include "tests/workers.h"
 
@@ -129,9 +130,7 @@ TEST_P(idle_workers, end_a_run_until_idle_when_the_last_operation_has_ended) {
 /// A client of the test's own thread.
 class plain_client {
  public:
-  explicit plain_client(const address& at) : socket_{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)} {
-    EXPECT_EQ(::connect(socket_, at.data(), at.size()), 0);
-  }
+  explicit plain_client(const address& at) : socket_{test::connected_to(at)} {}
   plain_client(const plain_client&) = delete;
   plain_client& operator=(const plain_client&) = delete;
   ~plain_client() { ::close(socket_); }

@@ -34,6 +34,7 @@
 #include "core/sched/annotation.h"
 #include "core/sched/serial_policy_fixture.h"
 #include "io/machine_fixture.h"
+#include "tests/connected_socket.h"
 #include "tests/temporary_folder.h"
 
 namespace tartan {
@@ -100,9 +101,7 @@ struct tcp_acceptor : subject_with<tcp::listener> {
     object_.accept([then = std::move(then)](const result<tcp::stream>&) { then(); });
   }
   void feed() override {
-    guest_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const address at = *object_.local_address();
-    EXPECT_EQ(::connect(guest_, at.data(), at.size()), 0);
+    guest_ = test::connected_to(*object_.local_address());
   }
   static std::unique_ptr<subject> make(runtime& rt, color c) {
     return std::make_unique<tcp_acceptor>(tcp::listen(rt, "127.0.0.1:0", {.color = c}));

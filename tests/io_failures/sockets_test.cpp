@@ -13,6 +13,7 @@
 #include <tartan/tartan.h>
 #include <thread>
 
+#include "tests/connected_socket.h"
 #include "tests/io_failures/scenario.h"
 #include "tests/temporary_folder.h"
 
@@ -176,9 +177,7 @@ TEST(sockets, listeners_that_pause_are_not_told_of_connections_meanwhile) {
     runtime rt{with};
     bool accepted = false;
     auto door = tcp::listen(rt, address::loopback(0), {.color = stage});
-    const int peer = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const address at = *door.local_address();
-    EXPECT_EQ(::connect(peer, at.data(), at.size()), 0);
+    const int peer = test::connected_to(*door.local_address());
     spawn_in(rt, stage, [&]() -> task<> { accepted = static_cast<bool>(co_await door.accept(stage)); }).detach();
     {
       const failing_call refused{call::accept4, EMFILE, 0, 10'000};

@@ -36,8 +36,8 @@ class strand {
   /// Threads: any, at any time.
   /// Errors: false, and the callable is destroyed here, after runtime::stop() from a foreign thread.
   /// Order: with all other posts to this color, as contract 2 says.
-  /// Cost: no read-modify-write if the color lives on the calling worker, else 1 or 2, from a foreign thread as well; no
-  /// allocation up to 40 bytes.
+  /// Cost: no read-modify-write if the color lives on the calling worker, else 1 or 2; from a foreign thread as well, and a full fence if the
+  /// color was idle; no allocation up to 40 bytes.
   template <class F>
   bool post(F&& f, std::source_location site = std::source_location::current()) {
     detail::strand_state& s = state(site);

@@ -194,8 +194,8 @@ class socket_stream : public byte_stream {
   /// the first of them where both fit. Gives how much all that was.
   ///
   /// `file` may be any regular file's descriptor that can be read from; it must stay open until the operation has ended, and `head` must live so long.
-  /// What is not in the system's cache is read by a blocking thread first, unless its place is memory, a megabyte at a time, while the stream's other writes wait
-  /// behind it; the head leaves then by itself. Whether it is there, a byte at the end of each megabyte tells, and the very first one: the
+  /// What is not in the system's cache is read by a blocking thread first, unless its place is memory, a megabyte at a time, while the stream's
+  /// other writes wait behind it; the head leaves then by itself. Whether it is there, a byte at the end of each megabyte tells, and the very first one: the
   /// worker waits for the disk itself where the cache has lost only what lies between, or loses it while a slow peer is waited for; where the file
   /// system cannot tell; where no thread can be started; and after stop. That thread has a duplicate of `file`, with whose end the process loses its
   /// fcntl(F_SETLK) locks of this file; those of F_OFD_SETLK stay.

@@ -82,7 +82,7 @@ color_queue* default_policy::next(home& h, color_queue* done) noexcept {
   return q;
 }
 
-/// Without a lock: what was linked to the wrong worker goes to the right one, with all that a link owes.
+/// Without a lock: what was linked to the wrong worker goes to the right one, with all that a link owes, in nobody's name: it is no visit.
 void default_policy::forward(color_queue* chain) noexcept {
   while (chain != nullptr) {
     color_queue* const q = chain;

@@ -325,6 +325,19 @@ TEST_F(hints_of_an_object, are_those_of_its_news) {
   EXPECT_EQ(read_, 1);
 }
 
+using news_of_an_object = hints_of_an_object;
+
+TEST_F(news_of_an_object, can_be_looked_at_before_its_turn_and_looks_at_those_that_follow) {
+  here([this] { read(); });
+  EXPECT_EQ(policy->looks_ahead, 0);
+  feed();
+  rt_.run_until_idle();
+  EXPECT_EQ(policy->seen.back().from, detail::origin::io);
+  EXPECT_TRUE(policy->seen.back().can_be_looked_at);
+  EXPECT_EQ(policy->looks_ahead, 1);
+  EXPECT_FALSE(policy->seen.front().can_be_looked_at);
+}
+
 TEST_F(hints_of_an_object, end_at_their_limits) {
   near().hint({.cost = 1h, .penalty = 1'000'000, .priority = 1000});
   here([this] { read(); });

@@ -29,7 +29,7 @@ struct io_slot::events {
   static io_slot& of(event& e) noexcept { return self_in<io_slot>(e); }
   static void run(event& e) { of(e).news(); }
   static void drop(event& e) noexcept { static_cast<void>(of(e).word_.take()); }
-  /// The slot, the operation that waits, its coroutine's chain, and the frame of that.
+  /// The slot, the operation that waits, its coroutine's chain, and the frame of that (looked-at).
   static void ask_ahead(event& e, unsigned step) noexcept {
     const io_slot& slot = of(e);
     if (step == 0) return real_memory::prefetch(&slot);

@@ -132,6 +132,37 @@ TEST(color_queue, keeps_the_order_of_a_worker_that_is_robbed_between_two_posts) 
   EXPECT_TRUE(found.proved()) << found.report;
 }
 
+/// What an event leads to is its contents.
+struct looking_traits : small_traits {
+  static constexpr unsigned last_step_ahead = 0;
+  static void ask_ahead(small_event& first, unsigned /*step*/) { check(first.content == 1, "looked-at: it has been posted, and waits"); }
+};
+
+// The owner looks ahead at two colors, of which a thief takes one, while another thread posts.
+template <class Memory>
+result looks_ahead_and_is_robbed(const options& bounds) {
+  return explore(bounds, [](program& p) {
+    scene<Memory, 2, looking_traits> t{p};
+    auto* const s = t.s;
+    auto* const c = t.add_waiting_color();
+    auto* const d = t.add_waiting_color();
+    p.thread("poster", [=, a = t.event(0, 1)] { s->post(*c, *a); });
+    p.thread("owner", [=] {
+      s->homes[0].look_ahead();
+      s->work(0, 1);
+    });
+    p.thread("thief", [=] {
+      if (s->steal(1, 0)) s->work(1, 2);
+    });
+    p.finally([=] { t.all_ran(s, c, 2), check(d->ledger->data == 1, "no-orphan"); });
+  });
+}
+
+TEST(color_queue, is_looked_at_before_its_turn_while_a_thief_and_a_poster_come) {
+  const result found = looks_ahead_and_is_robbed<model_memory>({.name = "looks_ahead_and_is_robbed"});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
 // The color queue changes hands while others push, link and take the chain: strays go on to the new owner.
 template <class Memory, class Traits = small_traits>
 result robbed_while_posted_to(const options& bounds) {

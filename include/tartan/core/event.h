@@ -36,9 +36,9 @@ struct event_ops {
   bool pooled = true;   ///< the runtime frees the event's memory after run or drop; else its maker does
   bool hinted = false;  ///< the storage starts with handler_hints
   bool counted = true;  ///< if dropped, by a drain; false: part of a coroutine, which counts as one
-  /// Asks for cache lines that run will touch, for that is some turns ahead: called in 0, 1, 2 and so on, up to last_step_ahead, once a turn, so that a
-  /// step may follow pointers in what the one before has asked for. Steps may be left out, or come again. Null: the event is all that is needed.
-  /// Threads: who holds the color, which does not run.
+  /// Asks for cache lines that run will touch, some turns ahead: called with step 0, 1, 2 and so on, up to last_step_ahead, once a turn or less, so that
+  /// a step may follow pointers in what the one before has asked for. Steps may be left out, or come again. Null: the event is all that is needed.
+  /// Threads: who holds the lock of the worker in whose line the event's color waits; it reads, and does nothing else.
   void (*ask_ahead)(event&, unsigned step) noexcept = nullptr;
   static constexpr unsigned last_step_ahead = 3;
 };

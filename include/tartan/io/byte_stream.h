@@ -187,7 +187,7 @@ class socket_stream : public byte_stream {
   /// Where the bytes of a file are.
   enum class file_place : std::uint8_t {
     disk,    ///< perhaps: so it is asked whether a worker would have to wait for them
-    memory,  ///< surely: the file is of memfd_create, or on a file system that has no disk
+    memory,  ///< the file is of memfd_create, or on tmpfs: not asked; for what is not there a worker waits itself (swapped out, or this is not true)
   };
 
   /// Sends `bytes` bytes of a file from `offset` on, without copying them through this program; before them `head`, in one packet with

@@ -97,5 +97,22 @@ TEST_F(look_ahead, asks_for_nothing_of_a_short_line) {
   EXPECT_TRUE(noting_memory::asked_for.empty());
 }
 
+TEST_F(look_ahead, asks_for_what_a_line_of_five_leads_to) {
+  wait_in_line(5);
+  home_.look_ahead();
+  EXPECT_EQ(steps_.size(), 4u);
+  EXPECT_EQ(noting_memory::asked_for, (std::vector<const void*>{&events_[4]}));
+}
+
+TEST_F(look_ahead, does_not_wait_for_a_thief) {
+  wait_in_line(10);
+  ASSERT_NE(home_.lock.try_enter_as_thief(false), thief_entry::refused);
+  home_.look_ahead();
+  EXPECT_TRUE(steps_.empty());
+  home_.lock.leave_as_thief();
+  home_.look_ahead();
+  EXPECT_EQ(steps_.size(), 4u);
+}
+
 }  // namespace
 }  // namespace tartan::detail

@@ -101,7 +101,7 @@ class scheduler {
   [[nodiscard]] virtual work_seen watch_others(const worker& w) noexcept = 0;
   [[nodiscard]] virtual std::uint64_t first_watch_ns() const noexcept = 0;
   virtual void cover(worker& w) noexcept = 0;
-  /// By an event that takes some microseconds: see event_ops::ask_ahead.
+  /// By an event that takes some microseconds: event_ops::ask_ahead of those that come next, if the policy does so. Threads: w's, within an event.
   virtual void look_ahead(const worker& w) noexcept = 0;
   /// For a worker that rests in a pause; within a run its loop asks the policy itself.
   [[nodiscard]] virtual bool polls_at_rest(const worker& w) const noexcept = 0;

@@ -37,12 +37,14 @@ class serial_policy {
     color where;
     detail::origin from;
     detail::handler_hints hints;
+    bool can_be_looked_at;  ///< before its turn
   };
 
   explicit serial_policy(detail::runtime_state& rt) : rt_{rt}, strands_{&rt} {}
 
   // What it saw. Threads: while no worker runs.
   std::vector<sight> seen;
+  int looks_ahead = 0;
   std::string steps;  ///< e: an event has run, p: polled
   /// Who takes readiness in its sleep. Threads: set before the first run.
   unsigned poller = 0;
@@ -57,7 +59,7 @@ class serial_policy {
     {
       const std::lock_guard hold{lock_};
       queue_.push_back({where, &e, hints_of(e)});
-      seen.push_back({where, e.ops->from, hints_of(e)});
+      seen.push_back({where, e.ops->from, hints_of(e), e.ops->ask_ahead != nullptr});
     }
     const detail::idle_view view = rt_.life().sleepers().view_after_publish();
     if (view.paused() || view.forked()) return rt_.life().posted_outside(view);
@@ -101,7 +103,7 @@ class serial_policy {
     if (const detail::clockwork* const timers = rt_.timers(); timers != nullptr && timers->next_ns() < rt_.now_ns()) rt_.life().summon(0, &w);
     return false;
   }
-  static void look_ahead(const detail::worker& /*w*/) noexcept {}
+  void look_ahead(const detail::worker& /*w*/) noexcept { ++looks_ahead; }
   void cover(detail::worker& w) noexcept {
     if (waiting(0) != 0) rt_.life().summon(0, &w);
   }

@@ -218,12 +218,12 @@ struct alignas(128) home_of {
   }
 
   /// Asks for the cache lines that those who come next will touch, of each a step further than a turn ago: the color queue, its first event, and what
-  /// that leads to. For long turns, which are some hundred times what a line from memory takes; short ones would be over before. While a thief is
+  /// that leads to. For long turns, which are some dozens of times what a line from memory takes; short ones would be over before. While a thief is
   /// there it does nothing. Of those above level 0 nothing is asked.
   void look_ahead() noexcept {
     constexpr unsigned event_at = Traits::last_step_ahead + 1;
     if (queue.size() <= event_at) return;  // all that waits was touched not long ago
-    if (!lock.try_enter()) return;  // they are looked at
+    if (!lock.try_enter()) return;  // a thief is there
     if (const color_queue* const q = queue.behind(event_at + 1)) Memory::prefetch(q);
     if (const color_queue* const q = queue.behind(event_at)) {
       if (const Node* const first = q->first()) Memory::prefetch(first);

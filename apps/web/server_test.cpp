@@ -6,6 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <span>
+#include <string>
+#include <utility>
 
 #include "tests/web/failing_disk.h"
 #include "tests/web/failing_memory.h"
@@ -568,6 +571,23 @@ TEST_P(a_server, ends_a_response_whose_file_cannot_be_read_on) {
     auto next = co_await tartan::tcp::connect(peer);
     co_await send(*next, get("/large", "Connection: close\r\n"));
     EXPECT_GT((co_await rest_of(*next)).text.size(), large);
+  });
+}
+
+TEST_P(a_server, asks_whether_the_disk_has_to_be_waited_for_only_of_what_lies_there) {
+  write("kept", std::string(20'000, 'x'));
+  with_.pages.open_files = 0;  // else one stays open for some seconds, of the real time
+  play_on_the_kernel([&](tartan::tcp::stream& client, server&) -> tartan::task<> {
+    for (const auto& [path, bytes] : {std::pair<std::string, std::size_t>{"/kept", 20'000}, {"/large", large}}) {
+      const test::failing_disk counted{test::disk_call::preadv2, 0, 0};
+      std::string request = "GET " + path + " HTTP/1.1\r\nHost: x\r\n" + (bytes == large ? "Connection: close\r\n\r\n" : "\r\n");
+      co_await send(client, std::move(request));
+      std::string came = co_await head_from(client);
+      const std::size_t all = came.find("\r\n\r\n") + 4 + bytes;
+      std::string rest(all - came.size(), ' ');
+      EXPECT_TRUE(co_await client.read_exactly(std::as_writable_bytes(std::span{rest})));
+      EXPECT_EQ(counted.calls() != 0, bytes == large) << path;
+    }
   });
 }
 

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -41,6 +42,7 @@ std::optional<int> error_of(disk_call which) noexcept {
 failing_disk::failing_disk(disk_call which, int error, unsigned times, unsigned before) noexcept {
   planned.store(new failure{which, error, before, before + times}, std::memory_order_release);
 }
+unsigned failing_disk::calls() const noexcept { return planned.load(std::memory_order_acquire)->calls.load(std::memory_order_relaxed); }
 failing_disk::~failing_disk() { delete planned.exchange(nullptr); }
 
 files_changed::files_changed(std::chrono::seconds from_now) noexcept { changed = std::time(nullptr) + from_now.count(); }
@@ -117,4 +119,14 @@ extern "C" void* __wrap_mmap(void* at, size_t bytes, int may, int flags, int fil
     return MAP_FAILED;
   }
   return __real_mmap(at, bytes, may, flags, file, offset);
+}
+
+extern "C" ssize_t __real_preadv2(int file, const iovec* into, int parts, off_t offset, int flags);
+extern "C" ssize_t __wrap_preadv2(int file, const iovec* into, int parts, off_t offset, int flags);
+extern "C" ssize_t __wrap_preadv2(int file, const iovec* into, int parts, off_t offset, int flags) {
+  if (const std::optional<int> error = error_of(disk_call::preadv2)) {
+    errno = *error;
+    return -1;
+  }
+  return __real_preadv2(file, into, parts, offset, flags);
 }

@@ -6,7 +6,7 @@
 
 namespace web::test {
 
-enum class disk_call : unsigned { openat2, fstat, pread, pwrite, memfd_create, mmap };
+enum class disk_call : unsigned { openat2, fstat, pread, pwrite, memfd_create, mmap, preadv2 };
 
 /// While it lives, one call fails `times` times: it is not made, and gives the error; 0: pread finds the end of the file.
 /// A pwrite has written a half before, and with 0 says so. Calls of all
@@ -18,6 +18,8 @@ class failing_disk {
   failing_disk(const failing_disk&) = delete;
   failing_disk& operator=(const failing_disk&) = delete;
   ~failing_disk();
+  /// That were made or failed, so far; with `times` 0 they are only counted.
+  [[nodiscard]] unsigned calls() const noexcept;
 };
 
 /// While it lives, every file was last changed at this time from now on the wall. One at a time.

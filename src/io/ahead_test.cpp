@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -16,26 +13,13 @@
 #include <tartan/core/spawn.h>
 #include <tartan/core/task.h>
 #include <tartan/io/tcp.h>
+#include <utility>
 #include <vector>
+
+#include "io/source_fixture.h"
 
 namespace tartan {
 namespace {
-
-/// One end is the runtime's, in a color of its own.
-struct peer {
-  peer() {
-    std::array<int, 2> ends{};
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()), 0);
-    near = ends[0];
-    far = ends[1];
-  }
-  peer(const peer&) = delete;
-  peer& operator=(const peer&) = delete;
-  ~peer() { ::close(far); }
-  void send() const { EXPECT_EQ(::write(far, "x", 1), 1); }
-  int near;
-  int far;
-};
 
 /// Each is waited for in one of three ways; the second time nobody waits for the third kind any more.
 class descriptors_of_a_long_line : public testing::TestWithParam<unsigned> {
@@ -46,8 +30,8 @@ class descriptors_of_a_long_line : public testing::TestWithParam<unsigned> {
 
   descriptors_of_a_long_line() {
     for (std::size_t n = 0; n < count; ++n) {
-      peers_.push_back(std::make_unique<peer>());
-      streams_.push_back(*tcp::stream::from_fd(rt_, peers_[n]->near, color{n + 1}));
+      peers_.push_back(std::make_unique<test::wire>());
+      streams_.push_back(*tcp::stream::from_fd(rt_, std::exchange(peers_[n]->ends[0], -1), color{n + 1}));
     }
   }
 
@@ -78,7 +62,7 @@ class descriptors_of_a_long_line : public testing::TestWithParam<unsigned> {
   }
 
   runtime rt_{{.workers = GetParam()}};
-  std::vector<std::unique_ptr<peer>> peers_;
+  std::vector<std::unique_ptr<test::wire>> peers_;
   std::vector<tcp::stream> streams_;
   std::array<std::byte, count> bytes_{};
   std::atomic<std::size_t> begun_{0};

@@ -89,6 +89,7 @@ int serve(web::settings with, std::function<web::settings()> read) {
   with.sockets = web::passed_sockets();
   tartan::options options;
   options.workers = with.workers;
+  options.pipe_signal_ignored = true;  // see main
   tartan::runtime rt{options};
   web::server server{rt, with};
   tartan::signal_set signals{rt, {SIGINT, SIGTERM, SIGHUP}};

@@ -22,7 +22,9 @@ N or_error(N given) noexcept {
 /// Blocks SIGPIPE in this thread: only sockets have a flag against it, and what is right for the whole process is the program's to say.
 class pipe_signal_held {
  public:
-  pipe_signal_held() noexcept {
+  /// Does nothing if not `needed`.
+  explicit pipe_signal_held(bool needed) noexcept : holds_{needed} {
+    if (!holds_) return;
     sigemptyset(&only_);
     sigaddset(&only_, SIGPIPE);
     static_cast<void>(::pthread_sigmask(SIG_BLOCK, &only_, &before_));
@@ -33,13 +35,13 @@ class pipe_signal_held {
   pipe_signal_held(const pipe_signal_held&) = delete;
   pipe_signal_held& operator=(const pipe_signal_held&) = delete;
   ~pipe_signal_held() {
-    if (!was_blocked()) static_cast<void>(::pthread_sigmask(SIG_SETMASK, &before_, nullptr));
+    if (holds_ && !was_blocked()) static_cast<void>(::pthread_sigmask(SIG_SETMASK, &before_, nullptr));
   }
 
   /// Takes the one that the write has raised, if any. One that has moved a part may have met the reset behind it, and does not say so.
   void consume_after(ssize_t moved, std::size_t asked) noexcept {
     const bool all = moved >= 0 && static_cast<std::size_t>(moved) == asked;
-    if (was_pending_ || all || (moved < 0 && moved != -EPIPE)) return;
+    if (!holds_ || was_pending_ || all || (moved < 0 && moved != -EPIPE)) return;
     const timespec at_once{};
     while (::sigtimedwait(&only_, nullptr, &at_once) < 0 && errno == EINTR) {
     }
@@ -48,6 +50,7 @@ class pipe_signal_held {
  private:
   [[nodiscard]] bool was_blocked() const noexcept { return sigismember(&before_, SIGPIPE) == 1; }
 
+  bool holds_;
   sigset_t only_;
   sigset_t before_;
   bool was_pending_ = false;
@@ -89,7 +92,7 @@ ssize_t kernel_system::receive_message(int descriptor, msghdr& message) noexcept
   return or_error(::recvmsg(descriptor, &message, MSG_CMSG_CLOEXEC));
 }
 ssize_t kernel_system::write(int descriptor, const iovec* parts, std::size_t count) noexcept {
-  pipe_signal_held hold;
+  pipe_signal_held hold{holds_pipe_signal_};
   const ssize_t got = or_error(::writev(descriptor, parts, static_cast<int>(count)));
   std::size_t asked = 0;
   for (const iovec& each : std::span{parts, count}) asked += each.iov_len;
@@ -104,7 +107,7 @@ ssize_t kernel_system::send_message(int descriptor, const msghdr& message, int f
 }
 ssize_t kernel_system::send_file(int descriptor, int file, std::int64_t* offset, std::size_t bytes) noexcept {
   static_assert(sizeof(off_t) == sizeof(std::int64_t));
-  pipe_signal_held hold;  // it knows no MSG_NOSIGNAL
+  pipe_signal_held hold{holds_pipe_signal_};  // it knows no MSG_NOSIGNAL
   const ssize_t got = or_error(::sendfile(descriptor, file, reinterpret_cast<off_t*>(offset), bytes));
   hold.consume_after(got, bytes);
   return got;

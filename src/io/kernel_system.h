@@ -10,6 +10,9 @@ namespace tartan::detail {
 /// The kernel's calls, one for one.
 class kernel_system : public io_system {
  public:
+  /// pipe_signal_ignored: by this program, so that nothing has to keep SIGPIPE away from it (options.h).
+  explicit kernel_system(bool pipe_signal_ignored) noexcept : holds_pipe_signal_{!pipe_signal_ignored} {}
+
   bool is_kernel() const noexcept final { return true; }
 
   int open_socket(int domain, int type, int protocol) noexcept override;
@@ -33,6 +36,9 @@ class kernel_system : public io_system {
   ssize_t send_file(int descriptor, int file, std::int64_t* offset, std::size_t bytes) noexcept override;
   int unblock(int descriptor) noexcept override;
   void close(int descriptor) noexcept override;
+
+ private:
+  bool holds_pipe_signal_;
 };
 
 }  // namespace tartan::detail

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <string>
 #include <tartan/core/on.h>
+#include <tartan/io/local.h>
 #include <vector>
 
 #include "io/object_fixture.h"
@@ -138,6 +139,27 @@ TEST_P(pipes_of_the_kernel, give_an_error_and_no_signal_when_nobody_reads) {
   sigset_t blocked;
   ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
   EXPECT_EQ(sigismember(&blocked, SIGPIPE), 0) << "it stayed blocked";
+}
+
+// Who says that it ignores the signal, and does not, gets it: nothing is done to keep it away.
+TEST_P(pipes_of_the_kernel, leave_the_signal_to_a_program_that_says_that_it_ignores_it) {
+  const pipe_signal_counted count;
+  options with = settings();
+  with.pipe_signal_ignored = true;
+  runtime rt{with};
+  const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  spawn_in(rt, here_color, [&]() -> task<> {
+    auto p = make_pipe(false);
+    p->both.read.close();
+    EXPECT_EQ((co_await p->both.write.write("x")).error(), std::errc::broken_pipe);
+    auto both = *local::pair();
+    both.second.close();
+    EXPECT_EQ((co_await both.first.send_file(file, 0, 1)).error(), std::errc::broken_pipe);
+    EXPECT_EQ((co_await both.first.write("x")).error(), std::errc::broken_pipe);  // a socket's write raises none
+  }).detach();
+  rt.run_until_idle();
+  ::close(file);
+  EXPECT_EQ(pipe_signals, 2);
 }
 
 /// Up to some 10 us, for who wakes to come as far as it comes.

@@ -19,7 +19,7 @@ namespace {
 
 template <class System>
 io_service& make_kernel(runtime_state& rt) {
-  auto kernel = std::make_unique<System>(rt.workers());
+  auto kernel = std::make_unique<System>(rt.workers(), rt.settings().pipe_signal_ignored);
   System& sockets = *kernel;
   auto made = std::make_unique<io_service>(rt, sockets, std::move(kernel));
   sockets.report_to(*made);

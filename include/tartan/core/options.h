@@ -89,6 +89,11 @@ struct options {
   std::function<void(unsigned)> on_worker_start{};
   std::function<void(unsigned)> on_worker_stop{};
 
+  /// The program ignores SIGPIPE (SIG_IGN), and does so until the runtime is gone: then writes to pipes, and send_file, are one system call each instead
+  /// of three, of which two keep the signal away from its handlers. Where that is not true, such a write raises the signal; where the program says
+  /// nothing, it never does. Writes to sockets raise none either way, and pay nothing for it.
+  bool pipe_signal_ignored = false;
+
   /// The source of time and of sleep; null: the real one. For tests: see tests/virtual_time.h.
   detail::poller* poller = nullptr;
 };

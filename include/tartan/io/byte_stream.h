@@ -201,7 +201,8 @@ class socket_stream : public byte_stream {
   /// fcntl(F_SETLK) locks of this file; those of F_OFD_SETLK stay.
   /// Errors: errc::end_of_stream if the file is shorter. Whatever is wrong with the file, the head has left, or does, 200 ms later or more.
   /// Cost: one system call more for each megabyte, and one for the first, unless its place is memory; two around each that sends, for sendfile knows no
-  /// MSG_NOSIGNAL: they keep SIGPIPE away from this program's handlers; and one for a head.
+  /// MSG_NOSIGNAL: they keep SIGPIPE away from this program's handlers, unless it has said that it ignores it (options::pipe_signal_ignored); and one for a
+  /// head.
   [[nodiscard]] auto send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head = {},
                                file_place at = file_place::disk) noexcept {
     return detail::io_awaitable<detail::send_file_op>{std::in_place, key(), file,

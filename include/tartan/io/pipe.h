@@ -64,7 +64,8 @@ class read_end : public end {
 /// Where bytes go in: byte_stream's writing half. A stream_writer may stand in front of it.
 ///
 /// Errors: std::errc::broken_pipe when nobody reads any more; no signal is raised.
-/// Cost: a write is three system calls: two keep SIGPIPE away from this program's handlers.
+/// Cost: a write is three system calls: two keep SIGPIPE away from this program's handlers. One, if it has said that it ignores it
+/// (options::pipe_signal_ignored).
 class write_end : public end {
  public:
   /// Closed.

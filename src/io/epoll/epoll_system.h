@@ -12,7 +12,7 @@ namespace tartan::detail {
 class epoll_system final : public kernel_system {
  public:
   /// Errors: std::system_error.
-  explicit epoll_system(unsigned workers) : source_{workers} {}
+  explicit epoll_system(unsigned workers, bool pipe_signal_ignored = false) : kernel_system{pipe_signal_ignored}, source_{workers} {}
 
   [[nodiscard]] epoll_source& source() noexcept { return source_; }
 

@@ -12,7 +12,7 @@ namespace tartan::detail {
 class select_system final : public kernel_system {
  public:
   /// Errors: std::system_error.
-  explicit select_system(unsigned workers) : source_{workers} {}
+  explicit select_system(unsigned workers, bool pipe_signal_ignored = false) : kernel_system{pipe_signal_ignored}, source_{workers} {}
 
   [[nodiscard]] select_source& source() noexcept { return source_; }
 

@@ -89,7 +89,7 @@ int serve(web::settings with, std::function<web::settings()> read) {
   with.sockets = web::passed_sockets();
   tartan::options options;
   options.workers = with.workers;
-  options.pipe_signal_ignored = true;  // see main
+  options.pipe_signal_ignored = true;  // by main
   tartan::runtime rt{options};
   web::server server{rt, with};
   tartan::signal_set signals{rt, {SIGINT, SIGTERM, SIGHUP}};
@@ -108,7 +108,8 @@ int serve(web::settings with, std::function<web::settings()> read) {
 
 int main(int argc, char** argv) {
   fill_standard_descriptors();
-  std::signal(SIGPIPE, SIG_IGN);  // a reader of the access log, or of what is said, may end at any time
+  // A client may go in the middle of a file, and a reader of what is said at any time; serve tells the runtime that this is so.
+  std::signal(SIGPIPE, SIG_IGN);
   try {
     web::command_line command = web::read_command_line(argc, argv);
     if (!command.serve) return command.exit_status;

@@ -51,7 +51,8 @@ void add_time(CLI::App& app, const char* name, std::chrono::milliseconds& into, 
 }
 
 void add_options(CLI::App& app, settings& s) {
-  app.add_option("--listen", s.listen, "Where to listen; :80 is every address, [::]:80 IPv6 too, port 0 any that is free; may be said again")
+  app.add_option("--listen", s.listen, "Where to listen; :80 is every IPv4 address, [::]:80 every one of IPv6, and of IPv4 unless such a one is named too; "
+                 "port 0 any that is free; may be said again")
       ->type_name("ADDR:PORT")
       ->allow_extra_args(false)
       ->capture_default_str();
@@ -65,7 +66,7 @@ void add_options(CLI::App& app, settings& s) {
       ->capture_default_str();
   add_time(app, "--header-timeout", s.times.header, "For the head of a request: then 408; for the first byte of a connection");
   add_time(app, "--idle-timeout", s.times.idle, "For the next request, and for all of a body: then the connection is closed");
-  add_time(app, "--write-timeout", s.times.write, "For each 256 KB of a response: then the connection is closed");
+  add_time(app, "--write-timeout", s.times.write, "For each 256 KB of a response, 16 KB of a file over TLS: then the connection is closed");
   add_time(app, "--drain-timeout", s.times.drain, "For requests in progress, after SIGINT or SIGTERM");
   app.add_option("--cache-bytes", s.pages.cache.bytes, "Memory for pages; workers keep as much again of old ones, at most")
       ->check(from_to(0, std::uint64_t{1} << 40))
@@ -111,6 +112,7 @@ std::string parse_options(int argc, const char* const* argv, settings& into) {
                                   ->allow_extra_args(false);
   root->excludes(file);
   add_options(app, into);
+  app.set_version_flag("--version", "tartan-web " TARTAN_VERSION, "Print the version");
   app.footer(fixed_limits(into.requests));
   try {
     app.parse(argc, argv);
@@ -119,6 +121,9 @@ std::string parse_options(int argc, const char* const* argv, settings& into) {
     if (secure->count() != 0 && app.count("--listen") == 0) into.listen.clear();  // else who wants TLS would get both
   } catch (const CLI::CallForHelp&) {
     std::fputs(app.help().c_str(), stdout);
+    throw;
+  } catch (const CLI::CallForVersion& version) {
+    std::puts(version.what());
     throw;
   }
   if (root->count() != 0) into.hosts.assign(1, host);
@@ -147,7 +152,7 @@ command_line read_command_line(int argc, const char* const* argv) {
   };
   try {
     result.what = read_again(argc, argv);
-  } catch (const CLI::CallForHelp&) {
+  } catch (const CLI::Success&) {  // it has been said
     result.serve = false;
   } catch (const CLI::ParseError& wrong) {
     refuse((std::string{wrong.what()} + " (see tartan-web --help)").c_str());

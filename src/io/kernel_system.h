@@ -10,7 +10,7 @@ namespace tartan::detail {
 /// The kernel's calls, one for one.
 class kernel_system : public io_system {
  public:
-  /// pipe_signal_ignored: by this program, so that nothing has to keep SIGPIPE away from it (options.h).
+  /// `pipe_signal_ignored`: this program ignores SIGPIPE, so nothing has to keep it away (options.h).
   explicit kernel_system(bool pipe_signal_ignored) noexcept : holds_pipe_signal_{!pipe_signal_ignored} {}
 
   bool is_kernel() const noexcept final { return true; }

@@ -148,6 +148,7 @@ TEST_P(pipes_of_the_kernel, leave_the_signal_to_a_program_that_says_that_it_igno
   with.pipe_signal_ignored = true;
   runtime rt{with};
   const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(file, 0);
   spawn_in(rt, here_color, [&]() -> task<> {
     auto p = make_pipe(false);
     p->both.read.close();

@@ -29,10 +29,14 @@ using detail::system_error;
 /// Gives -errno, or 0.
 int prepare(io_system& system, int descriptor, const address& at, const listen_options& with) noexcept {
   const int on = 1;
+  const int ipv6_only = with.ipv6_only ? 1 : 0;
   const int no_delay = with.no_delay ? 1 : 0;
   if (const int e = system.set_option(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); e < 0) return e;
   if (with.reuse_port) {
     if (const int e = system.set_option(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on); e < 0) return e;
+  }
+  if (at.family() == AF_INET6) {
+    if (const int e = system.set_option(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &ipv6_only, sizeof ipv6_only); e < 0) return e;
   }
   // Accepted sockets inherit it.
   if (const int e = system.set_option(descriptor, IPPROTO_TCP, TCP_NODELAY, &no_delay, sizeof no_delay); e < 0) return e;

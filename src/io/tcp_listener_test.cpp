@@ -134,6 +134,20 @@ class tcp_listeners_of_the_kernel : public test::with_objects {
 };
 INSTANTIATE_TEST_SUITE_P(on, tcp_listeners_of_the_kernel, testing::ValuesIn(test::worker_counts()), test::worker_name);
 
+TEST_P(tcp_listeners_of_the_kernel, of_ipv6_take_ipv4_as_well_or_leave_it_to_another_one) {
+  const tcp::listener ipv4 = tcp::listen(rt(), "0.0.0.0:0");
+  const address same_port = *address::parse("[::]:" + std::to_string(ipv4.local_address()->port()));
+  EXPECT_EQ(tcp::try_listen(rt(), same_port).error(), std::errc::address_in_use);
+  EXPECT_TRUE(tcp::try_listen(rt(), same_port, {.ipv6_only = true}));
+  in_color([&]() -> task<> {
+    tcp::listener both = tcp::listen(rt(), "[::]:0", {.color = here_color});
+    const auto client = co_await tcp::connect(address::loopback(both.local_address()->port()));
+    EXPECT_TRUE(client);
+    const auto peer = co_await both.accept();
+    EXPECT_TRUE(peer->peer_address()->to_string().starts_with("[::ffff:127.0.0.1]:")) << peer->peer_address()->to_string();
+  });
+}
+
 TEST_P(tcp_listeners_of_the_kernel, accept_no_more_in_one_event_than_their_batch) {
   EXPECT_EQ(most_in_one_turn(1), 1u);
   EXPECT_EQ(most_in_one_turn(16), 16u);

@@ -83,6 +83,11 @@ void tcp_talk(runtime& rt, told& errors) {
   }).detach();
 }
 
+TEST(sockets, listeners_of_ipv6_tell_of_each_failure) {
+  const auto play = [](runtime& rt, told& errors) { errors.ok(tcp::try_listen(rt, *address::parse("[::1]:0"), {.color = stage})); };
+  fails_everywhere(play, {{call::setsockopt, ENOPROTOOPT, outcome::told}, {call::bind, EADDRNOTAVAIL, outcome::told}});
+}
+
 TEST(sockets, tcp_tells_of_each_failure) {
   fails_everywhere(tcp_talk, {
                                  {call::epoll_create1, EMFILE, outcome::told},

@@ -49,6 +49,23 @@ def a_socket_that_is_passed_is_served():
 
 
 @test
+def both_families_are_served_at_one_port():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    for places, both in (([f":{port}", f"[::]:{port}"], True), ([f"[::]:{port}"], True), ([f":{port}"], False), ([f"[::1]:{port}", f"127.0.0.1:{port}"], True)):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder, "log")
+            process = started(*(each for place in places for each in ("--listen", place)), "--access-log", str(log))
+            expect(f":{port} " in process.stdout.readline(), places, process.poll())
+            for family in ("127.0.0.1", "::1") if both else ("127.0.0.1",):
+                with socket.create_connection((family, port), timeout=PATIENCE_S) as c:
+                    c.sendall(b"GET /page.html HTTP/1.0\r\n\r\n")
+                    expect(c.recv(100).startswith(b"HTTP/1.1 200"), places, family)
+            ended(process)
+            expect([line.split()[0] for line in log.read_text().splitlines()] == ["127.0.0.1"] + ["::1"] * both, places, log.read_text())
+
+
+@test
 def a_socket_that_is_none_is_named():
     with socket.socketpair()[0] as none:
         process = started(passed=none, claims="LISTEN_PID=$$ LISTEN_FDS=1")

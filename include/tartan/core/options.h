@@ -89,9 +89,9 @@ struct options {
   std::function<void(unsigned)> on_worker_start{};
   std::function<void(unsigned)> on_worker_stop{};
 
-  /// The program ignores SIGPIPE (SIG_IGN), and does so until the runtime is gone: then writes to pipes, and send_file, are one system call each instead
-  /// of three, of which two keep the signal away from its handlers. Where that is not true, such a write raises the signal; where the program says
-  /// nothing, it never does. Writes to sockets raise none either way, and pay nothing for it.
+  /// The program ignores SIGPIPE (SIG_IGN), from before the first run until the runtime is gone. Then two system calls are left out around each write to a
+  /// pipe and each sendfile of send_file: those that keep the signal away from the program. If that is not true, such a call raises the signal, which by
+  /// default ends the program; if the program says nothing, it never does. Other writes to sockets raise none either way, and pay nothing for it.
   bool pipe_signal_ignored = false;
 
   /// The source of time and of sleep; null: the real one. For tests: see tests/virtual_time.h.

@@ -21,8 +21,9 @@ namespace tartan {
 /// Color: see io_object. Cancel: with_timeout and join_handle::cancel for coroutines; cancel() for everything that waits.
 /// Lifetime: what is read into or written from must live until the operation has ended.
 /// Errors: errc::end_of_stream when the peer has finished; errc::canceled, errc::closed; else what the system says. A write to a
-/// peer that is gone gives EPIPE; no signal is raised. On an accepted stream an operation that waits, or takes more than one event, gives ENOSPC
-/// or ENOMEM if the system cannot watch one more (fs.epoll.max_user_watches); each asks again until it can. It leaves behind what a canceled one leaves.
+/// peer that is gone gives EPIPE; no signal is raised (of send_file see options::pipe_signal_ignored). On an accepted stream an operation that waits, or
+/// takes more than one event, gives ENOSPC or ENOMEM if the system cannot watch one more (fs.epoll.max_user_watches); each asks again until it can. It
+/// leaves behind what a canceled one leaves.
 /// Limits: 65 536 operations wait in each direction, then errc::busy (of every object that waits for a descriptor). One event moves about a
 /// megabyte, however many operations complete at once in it; a color's batch may be several events.
 /// Cost: one system call if it completes at once; then, and if it has waited, no allocation for a coroutine, one for a callback. An accepted stream
@@ -200,9 +201,9 @@ class socket_stream : public byte_stream {
   /// system cannot tell; where no thread can be started; and after stop. That thread has a duplicate of `file`, with whose end the process loses its
   /// fcntl(F_SETLK) locks of this file; those of F_OFD_SETLK stay.
   /// Errors: errc::end_of_stream if the file is shorter. Whatever is wrong with the file, the head has left, or does, 200 ms later or more.
-  /// Cost: one system call more for each megabyte, and one for the first, unless its place is memory; two around each that sends, for sendfile knows no
-  /// MSG_NOSIGNAL: they keep SIGPIPE away from this program's handlers, unless it has said that it ignores it (options::pipe_signal_ignored); and one for a
-  /// head.
+  /// Cost: one system call more for each megabyte, and one for the first, unless its place is memory; two around each that sends, and a third
+  /// where only a part went, for sendfile knows no MSG_NOSIGNAL: they keep SIGPIPE away from this program, unless it has said that it ignores it
+  /// (options::pipe_signal_ignored); and one for a head.
   [[nodiscard]] auto send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head = {},
                                file_place at = file_place::disk) noexcept {
     return detail::io_awaitable<detail::send_file_op>{std::in_place, key(), file,

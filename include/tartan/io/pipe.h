@@ -63,9 +63,9 @@ class read_end : public end {
 
 /// Where bytes go in: byte_stream's writing half. A stream_writer may stand in front of it.
 ///
-/// Errors: std::errc::broken_pipe when nobody reads any more; no signal is raised.
-/// Cost: a write is three system calls: two keep SIGPIPE away from this program's handlers. One, if it has said that it ignores it
-/// (options::pipe_signal_ignored).
+/// Errors: std::errc::broken_pipe when nobody reads any more; no signal is raised (but see options::pipe_signal_ignored).
+/// Cost: a write is three system calls, and one more where only a part went: they keep SIGPIPE away from this program. One, if it has said that it
+/// ignores it.
 class write_end : public end {
  public:
   /// Closed.

@@ -219,6 +219,7 @@ host_settings read_host(section from) {
   from.texts("names", host.names);
   for (std::string& each : host.names) {
     if (!each.starts_with('[') && each.find_first_of(":/") != std::string::npos) from.complain("names", "'" + each + "' is more than a name");
+    if (each.find('*') != std::string::npos) from.complain("names", "'" + each + "' is a pattern: write each name out");
     const lower_name lower{each};
     if (lower.text().empty()) from.complain("names", "'" + each + "' is no name");
     each = lower.text();

@@ -147,6 +147,7 @@ TEST_F(a_config, names_line_and_key_of_each_mistake) {
       {host + "[types]\n" + std::string(256, 'a') + " = \"a/b\"\n", "4: types." + std::string(256, 'a') + ": is too long"},
       {host + "[types]\na = 1\n", "4: types.a: is no text in quotes"},
       {host + "names = [\"a:80\"]\n", "3: host.names: 'a:80' is more than a name"},
+      {host + "names = [\"*.a\"]\n", "3: host.names: '*.a' is a pattern: write each name out"},
       {host + "names = [\".\"]\n", "3: host.names: '.' is no name"},
       {host + "names = \"" + std::string(256, 'a') + "\"\n", "3: host.names: '" + std::string(256, 'a') + "' is no name"},
       {host + "names = [\"a\"]\n" + host + "names = [\"b\", \"A\"]\n", "6: host.names: 'a' is another host's, too"},

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "address_family.h"
 #include "connection.h"
 #include "header_lines.h"
 #include "keep_fresh.h"
@@ -23,13 +24,9 @@ namespace {
 constexpr std::size_t most_gathered = 8 * 1024;   // bytes of responses, then they are written before the next is added
 constexpr std::size_t most_copied = 4 * 1024;     // bytes of a page; a longer one is sent from where it is
 
-/// Without the port; an IPv4 one as such, also of who came to an IPv6 address; "-" if the peer is gone already, or has no address.
+/// "-" if the peer is gone already, or has no address.
 std::string host_of(const tartan::result<tartan::address>& peer) {
-  constexpr std::string_view mapped = "::ffff:";
-  std::string text = peer ? peer->to_string() : std::string{};
-  if (peer && peer->is_ip()) text.erase(text.rfind(':'));
-  if (text.starts_with('[')) text = text.substr(1, text.size() - 2);
-  if (text.starts_with(mapped) && text.find('.') != std::string::npos) text.erase(0, mapped.size());
+  const std::string text = peer ? host_text(*peer) : std::string{};
   return text.empty() ? "-" : text;
 }
 

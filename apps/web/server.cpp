@@ -17,7 +17,9 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "address_family.h"
 #include "one_line.h"
 
 namespace web {
@@ -94,18 +96,6 @@ tartan::task<bool> ends_within(tartan::task<> what, std::chrono::milliseconds li
   co_return ended.has_value();
 }
 
-/// Whether an IPv4 address with the same port is among all that are listened at: an IPv6 one then leaves clients of IPv4 to it, or only one of both would
-/// get the port.
-bool has_ipv4_beside(const std::string& one, const settings& all) {
-  const tartan::result<tartan::address> at = tartan::address::parse(one);
-  if (!at || at->port() == 0) return false;
-  const auto is_such = [&at](const std::string& text) {
-    const tartan::result<tartan::address> other = tartan::address::parse(text);
-    return other && other->family() == AF_INET && other->port() == at->port();
-  };
-  return std::any_of(all.listen.begin(), all.listen.end(), is_such) || std::any_of(all.listen_tls.begin(), all.listen_tls.end(), is_such);
-}
-
 /// For all that it accepts; a Unix socket has no such options.
 void set_options(tartan::tcp::listener& door) {
   static_cast<void>(door.set_option(IPPROTO_TCP, TCP_NODELAY, 1));
@@ -131,9 +121,11 @@ void server::open_doors() {
     doors_.push_back({std::move(*taken), each.name == "https"});
   }
   if (doors_.empty()) {
-    const auto open = [&](const std::string& at) { return tartan::tcp::listen(rt, at, {.ipv6_only = has_ipv4_beside(at, site_->settings)}); };
-    for (const std::string& each : site_->settings.listen) doors_.push_back({open(each), false});
-    for (const std::string& each : site_->settings.listen_tls) doors_.push_back({open(each), true});
+    const auto open = [&](const std::vector<std::string>& all, bool is_secure) {
+      for (const std::string& each : all) doors_.push_back({tartan::tcp::listen(rt, each, {.ipv6_only = has_ipv4_beside(each, all)}), is_secure});
+    };
+    open(site_->settings.listen, false);
+    open(site_->settings.listen_tls, true);
   }
   for (door& each : doors_) set_options(each.at);
 }

@@ -51,8 +51,8 @@ void add_time(CLI::App& app, const char* name, std::chrono::milliseconds& into, 
 }
 
 void add_options(CLI::App& app, settings& s) {
-  app.add_option("--listen", s.listen, "Where to listen; :80 is every IPv4 address, [::]:80 every one of IPv6, and of IPv4 unless such a one is named too; "
-                 "port 0 any that is free; may be said again")
+  app.add_option("--listen", s.listen, "Where to listen; :80 is every IPv4 address, [::]:80 every one of IPv6, and of IPv4 unless an IPv4 address with "
+                 "its port is named too; port 0 any that is free; may be said again")
       ->type_name("ADDR:PORT")
       ->allow_extra_args(false)
       ->capture_default_str();
@@ -65,7 +65,7 @@ void add_options(CLI::App& app, settings& s) {
       ->type_name("N")
       ->capture_default_str();
   add_time(app, "--header-timeout", s.times.header, "For the head of a request: then 408; for the first byte of a connection");
-  add_time(app, "--idle-timeout", s.times.idle, "For the next request, and for all of a body: then the connection is closed");
+  add_time(app, "--idle-timeout", s.times.idle, "For the next request: then the connection is closed; for all of a body: then 408");
   add_time(app, "--write-timeout", s.times.write, "For each 256 KB of a response, 16 KB of a file over TLS: then the connection is closed");
   add_time(app, "--drain-timeout", s.times.drain, "For requests in progress, after SIGINT or SIGTERM");
   app.add_option("--cache-bytes", s.pages.cache.bytes, "Memory for pages; workers keep as much again of old ones, at most")

@@ -59,7 +59,8 @@ class io_system {
   [[nodiscard]] virtual ssize_t read(int descriptor, void* into, std::size_t bytes) noexcept = 0;
   [[nodiscard]] virtual ssize_t receive(int descriptor, void* into, std::size_t bytes) noexcept = 0;
   [[nodiscard]] virtual ssize_t receive_message(int descriptor, msghdr& message) noexcept = 0;
-  /// This one and the next three never raise SIGPIPE, unless the program has said that it ignores it (options::pipe_signal_ignored), and does not.
+  /// This one and the next three never raise SIGPIPE; but it and send_file do if the program has said that it ignores it, and does not
+  /// (options::pipe_signal_ignored).
   [[nodiscard]] virtual ssize_t write(int descriptor, const iovec* parts, std::size_t count) noexcept = 0;
   [[nodiscard]] virtual ssize_t send(int descriptor, const void* from, std::size_t bytes) noexcept = 0;
   [[nodiscard]] virtual ssize_t send_message(int descriptor, const msghdr& message, int flags) noexcept = 0;

@@ -84,7 +84,8 @@ void tcp_talk(runtime& rt, told& errors) {
 }
 
 TEST(sockets, listeners_of_ipv6_tell_of_each_failure) {
-  const auto play = [](runtime& rt, told& errors) { errors.ok(tcp::try_listen(rt, *address::parse("[::1]:0"), {.color = stage})); };
+  const auto play = [](runtime& rt, told& errors) { errors.ok(tcp::try_listen(rt, *address::parse("[::]:0"), {.color = stage})); };
+  if (!test::has_ipv6()) return;  // where it cannot be listened on, nothing fails on the way
   fails_everywhere(play, {{call::setsockopt, ENOPROTOOPT, outcome::told}, {call::bind, EADDRNOTAVAIL, outcome::told}});
 }
 

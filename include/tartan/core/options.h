@@ -45,6 +45,11 @@ struct options {
   /// Runs the default color on worker 0 only, the thread that called run(): for thread-affine libraries.
   bool pin_default_color = false;
 
+  /// The program ignores SIGPIPE (SIG_IGN), from before the first run until the runtime is gone. Then two system calls are left out around each write to a
+  /// pipe and each sendfile of send_file: those that keep the signal away from the program. If that is not true, such a call raises the signal, which by
+  /// default ends the program; if the program says nothing, it never does. Other writes to sockets raise none either way, and pay nothing for it.
+  bool pipe_signal_ignored = false;
+
   /// Events of one color that a worker runs, at most, before it looks at other colors: 16, and beyond that those that were there when the
   /// color's turn began, for 0.5 ms and what the 16 under way then take. The papers' schedulers have their own rules. Limit: 1 to 65536.
   unsigned batch = 256;
@@ -88,11 +93,6 @@ struct options {
   /// what the others throw ends the program.
   std::function<void(unsigned)> on_worker_start{};
   std::function<void(unsigned)> on_worker_stop{};
-
-  /// The program ignores SIGPIPE (SIG_IGN), from before the first run until the runtime is gone. Then two system calls are left out around each write to a
-  /// pipe and each sendfile of send_file: those that keep the signal away from the program. If that is not true, such a call raises the signal, which by
-  /// default ends the program; if the program says nothing, it never does. Other writes to sockets raise none either way, and pay nothing for it.
-  bool pipe_signal_ignored = false;
 
   /// The source of time and of sleep; null: the real one. For tests: see tests/virtual_time.h.
   detail::poller* poller = nullptr;

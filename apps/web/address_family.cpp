@@ -1,29 +1,29 @@
 #include "address_family.h"
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <tartan/core/result.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <string_view>
 
 namespace web {
 
 namespace {
 
-constexpr std::string_view mapped = "::ffff:";
-
-bool is_mapped(std::string_view host) noexcept { return host.starts_with(mapped) && host.find('.') != std::string_view::npos; }
-
-/// Without port and brackets.
-std::string bare(const tartan::address& at) {
-  std::string text = at.to_string();
-  if (at.is_ip()) text.erase(text.rfind(':'));
-  return text.starts_with('[') ? text.substr(1, text.size() - 2) : text;
+/// As IPv6 has an IPv4 address: ::ffff:192.0.2.1.
+bool is_mapped(const tartan::address& at) noexcept {
+  if (at.family() != AF_INET6) return false;
+  sockaddr_in6 native{};
+  std::memcpy(&native, at.data(), std::min<std::size_t>(at.size(), sizeof native));
+  return IN6_IS_ADDR_V4MAPPED(&native.sin6_addr) != 0;
 }
 
-}  // namespace
+bool is_ipv4(const tartan::address& at) noexcept { return at.family() == AF_INET || is_mapped(at); }
 
-bool is_ipv4(const tartan::address& at) { return at.family() == AF_INET || (at.family() == AF_INET6 && is_mapped(bare(at))); }
+}  // namespace
 
 bool has_ipv4_beside(const std::string& one, const std::vector<std::string>& all) {
   const tartan::result<tartan::address> at = tartan::address::parse(one);
@@ -35,8 +35,12 @@ bool has_ipv4_beside(const std::string& one, const std::vector<std::string>& all
 }
 
 std::string host_text(const tartan::address& at) {
-  const std::string host = bare(at);
-  return at.is_ip() && is_mapped(host) ? host.substr(mapped.size()) : host;
+  constexpr std::string_view prefix = "::ffff:";
+  std::string text = at.to_string();
+  if (!at.is_ip()) return text;
+  text.erase(text.rfind(':'));
+  if (text.starts_with('[')) text = text.substr(1, text.size() - 2);
+  return is_mapped(at) ? text.substr(prefix.size()) : text;
 }
 
 }  // namespace web

@@ -7,14 +7,11 @@
 
 namespace web {
 
-/// Of IPv4, also as IPv6 has it (::ffff:192.0.2.1).
-[[nodiscard]] bool is_ipv4(const tartan::address& at);
-
-/// Whether one of `all` is of IPv4 and has the same port as the IPv6 address `one`, which then has to leave clients of IPv4 to it: only one of both would
-/// get the port. False for what is no address, of IPv4 itself, or at port 0.
+/// Whether one of `all` is of IPv4, also as IPv6 has it (::ffff:192.0.2.1), and has the same port as the IPv6 address `one`, which then has to leave
+/// clients of IPv4 to it: only one of both would get the port. False for what is no address, of IPv4 itself, or at port 0.
 [[nodiscard]] bool has_ipv4_beside(const std::string& one, const std::vector<std::string>& all);
 
-/// An address without its port, an IPv4 one as such also of who came to an IPv6 address; empty for nowhere.
+/// An address without its port: one of IPv4 as such, also if it has the form that IPv6 has for it. Empty for nowhere.
 [[nodiscard]] std::string host_text(const tartan::address& at);
 
 }  // namespace web

@@ -55,7 +55,28 @@ void empty(const pipe::read_end& p) {
 class pipes : public test::with_objects_on_either {};
 INSTANTIATE_TEST_SUITE_P(on, pipes, testing::ValuesIn(test::both_machines()), test::place_name);
 /// With signals, terminals and files.
-class pipes_of_the_kernel : public test::with_objects {};
+class pipes_of_the_kernel : public test::with_objects {
+ protected:
+  /// By a program that says that it ignores SIGPIPE: into a pipe, and a file and bytes into a socket.
+  void write_to_who_is_gone_without_care() {
+    options with = settings();
+    with.pipe_signal_ignored = true;
+    runtime rt{with};
+    const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    ASSERT_GE(file, 0);
+    spawn_in(rt, here_color, [file]() -> task<> {
+      auto p = make_pipe(false);
+      p->both.read.close();
+      EXPECT_EQ((co_await p->both.write.write("x")).error(), std::errc::broken_pipe);
+      auto both = *local::pair();
+      both.second.close();
+      EXPECT_EQ((co_await both.first.send_file(file, 0, 1)).error(), std::errc::broken_pipe);
+      EXPECT_EQ((co_await both.first.write("x")).error(), std::errc::broken_pipe);  // a socket's write raises none
+    }).detach();
+    rt.run_until_idle();
+    ::close(file);
+  }
+};
 INSTANTIATE_TEST_SUITE_P(on, pipes_of_the_kernel, testing::ValuesIn(test::worker_counts()), test::worker_name);
 
 TEST_P(pipes, end_a_read_in_every_way) {
@@ -141,26 +162,17 @@ TEST_P(pipes_of_the_kernel, give_an_error_and_no_signal_when_nobody_reads) {
   EXPECT_EQ(sigismember(&blocked, SIGPIPE), 0) << "it stayed blocked";
 }
 
-// Who says that it ignores the signal, and does not, gets it: nothing is done to keep it away.
+// Who says that it ignores the signal lives on if that is true; if it is not, the signal comes, for nothing is done to keep it away.
 TEST_P(pipes_of_the_kernel, leave_the_signal_to_a_program_that_says_that_it_ignores_it) {
   const pipe_signal_counted count;
-  options with = settings();
-  with.pipe_signal_ignored = true;
-  runtime rt{with};
-  const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-  ASSERT_GE(file, 0);
-  spawn_in(rt, here_color, [&]() -> task<> {
-    auto p = make_pipe(false);
-    p->both.read.close();
-    EXPECT_EQ((co_await p->both.write.write("x")).error(), std::errc::broken_pipe);
-    auto both = *local::pair();
-    both.second.close();
-    EXPECT_EQ((co_await both.first.send_file(file, 0, 1)).error(), std::errc::broken_pipe);
-    EXPECT_EQ((co_await both.first.write("x")).error(), std::errc::broken_pipe);  // a socket's write raises none
-  }).detach();
-  rt.run_until_idle();
-  ::close(file);
-  EXPECT_EQ(pipe_signals, 2);
+  for (const bool is_true : {true, false}) {
+    struct sigaction counting {};
+    ::sigaction(SIGPIPE, nullptr, &counting);
+    if (is_true) std::signal(SIGPIPE, SIG_IGN);
+    write_to_who_is_gone_without_care();
+    if (is_true) ::sigaction(SIGPIPE, &counting, nullptr);
+    EXPECT_EQ(pipe_signals, is_true ? 0 : 2);
+  }
 }
 
 /// Up to some 10 us, for who wakes to come as far as it comes.

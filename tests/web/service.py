@@ -50,7 +50,7 @@ def a_socket_that_is_passed_is_served():
 
 def listening(*places, log):
     """A server at all of these places, "PORT" in which is a port that is free for all of them, and this port."""
-    for _ in range(20):  # between two looks it may be somebody else's
+    for _ in range(3):  # between two looks it may be somebody else's
         with socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as free:
             port = free.getsockname()[1]
         process = started(*(each for place in places for each in ("--listen", place.replace("PORT", str(port)))), "--access-log", str(log))
@@ -58,7 +58,7 @@ def listening(*places, log):
             return process, port
         errors = process.communicate(timeout=PATIENCE_S)[1]
         expect("Address already in use" in errors, places, errors)
-    raise AssertionError(f"no free port for {places}")
+    raise AssertionError(f"no free port for {places}: {errors}")
 
 
 def has_loopback_of_ipv6():
@@ -86,6 +86,28 @@ def both_families_are_served_at_one_port():
             finally:
                 process.kill()
             expect([line.split()[0] for line in log.read_text().splitlines()] == ["127.0.0.1"] + ["::1"] * both, places, log.read_text())
+
+
+@test
+def a_port_is_not_plain_for_one_family_and_of_tls_for_the_other():
+    if not has_loopback_of_ipv6():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        certificate, key = f"{folder}/cert.pem", f"{folder}/key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", certificate,
+                        "-days", "2", "-subj", "/CN=a"], check=True, capture_output=True)
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+        tls = ("--certificate", certificate, "--key", key, "--listen-tls", f"[::]:{port}")
+        process = started("--listen", f"127.0.0.1:{port}", *tls)
+        errors = process.communicate(timeout=PATIENCE_S)[1]
+        expect(process.returncode == 2 and "Address already in use" in errors, process.returncode, errors)
+        process = started(*tls, "--listen-tls", f"127.0.0.1:{port}")
+        try:
+            expect(process.stdout.readline().count("https://") == 2, process.poll())
+            ended(process)
+        finally:
+            process.kill()
 
 
 @test

@@ -45,9 +45,9 @@ struct options {
   /// Runs the default color on worker 0 only, the thread that called run(): for thread-affine libraries.
   bool pin_default_color = false;
 
-  /// The program ignores SIGPIPE (SIG_IGN), from before the first run until the runtime is gone. Then two system calls are left out around each write to a
-  /// pipe and each sendfile of send_file: those that keep the signal away from the program. If that is not true, such a call raises the signal, which by
-  /// default ends the program; if the program says nothing, it never does. Other writes to sockets raise none either way, and pay nothing for it.
+  /// The program ignores SIGPIPE (SIG_IGN), from before the first run until the runtime is gone. Then what keeps the signal away from the program is left
+  /// out of each write to a pipe and each sendfile of send_file: two system calls, three where only a part went. If that is not true, such a call raises the
+  /// signal, which by default ends the program; without this option none does. Other writes to sockets raise none either way, and pay nothing for it.
   bool pipe_signal_ignored = false;
 
   /// Events of one color that a worker runs, at most, before it looks at other colors: 16, and beyond that those that were there when the

@@ -60,8 +60,8 @@ struct listen_options {
   /// Lets several listeners, of this program and of others of this user, share the port: the system spreads connections.
   bool reuse_port = false;
   /// At an IPv6 address: takes clients of IPv6 alone, so that another listener may have the same port for IPv4. Without it "[::]:80" takes those of IPv4
-  /// as well, with addresses like ::ffff:192.0.2.1, whatever net.ipv6.bindv6only says (not in a
-  /// simulation, where the two families never meet).
+  /// as well, with addresses like ::ffff:192.0.2.1, whatever net.ipv6.bindv6only says (not in a simulation, where
+  /// the two families never meet). Not looked at for an IPv4 address; with one of IPv4 in IPv6's form the system says std::errc::invalid_argument.
   bool ipv6_only = false;
   /// The accepted connections' TCP_NODELAY.
   bool no_delay = true;

@@ -42,6 +42,16 @@ constexpr auto slow_in_a_crowd = 10s;             // for the rest of a head or a
 constexpr auto quick = 100ms;                     // for the end, when another one waits for the place
 constexpr auto hurry = 1s;                        // instead, once the server is to end; also for a head that has begun
 
+/// Where the kernel finds a body.
+struct source {
+  int descriptor;
+  place at;
+};
+
+source source_of(const shared_page& kept, const large_file& large) noexcept {
+  return kept != nullptr ? source{kept->body.descriptor(), place::memory} : source{large->descriptor(), place::disk};
+}
+
 }  // namespace
 
 connection::connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates)
@@ -239,6 +249,26 @@ tartan::task<bool> connection::send_more() {
   co_return co_await send_text(exchange_->frame.back());
 }
 
+/// The same for what send_by_kernel would send.
+bool connection::send_by_kernel_now() {
+  std::string& out = exchange_->out;
+  byte_range& part = exchange_->parts.front();
+  const source of = source_of(exchange_->kept, exchange_->large);
+  const tartan::result<std::size_t> sent = peer_.try_send_file(of.descriptor, static_cast<std::int64_t>(part.first), part.size, out, of.at);
+  const std::size_t taken = sent ? *sent : 0;
+  const std::size_t of_out = std::min(taken, out.size());
+  const std::size_t of_part = taken - of_out;
+  part = {part.first + of_part, part.size - of_part};
+  if (of_out < out.size() || part.size != 0) {
+    out.erase(0, of_out);
+    return false;
+  }
+  out.clear();
+  exchange_->kept = nullptr;
+  exchange_->large = nullptr;
+  return true;
+}
+
 /// Sends out and the one part behind it, without copying that through this program: from the disk, or from where the kernel has the page. Whoever reads
 /// slowly keeps no buffer for that, but a copy of out.
 tartan::task<bool> connection::send_by_kernel() {
@@ -247,11 +277,10 @@ tartan::task<bool> connection::send_by_kernel() {
   std::string head = exchange_->out;
   exchange_->out.clear();
   leave_buffer();
-  const int from = page != nullptr ? page->body.descriptor() : sent->descriptor();
-  const place at = page != nullptr ? place::memory : place::disk;
+  const source of = source_of(page, sent);
   for (byte_range rest = exchange_->parts.front(); rest.size != 0;) {
     const byte_range next{rest.first, std::min<std::uint64_t>(piece, rest.size)};
-    const bool went = co_await send_piece(from, next, head, at);
+    const bool went = co_await send_piece(of.descriptor, next, head, of.at);
     if (!went) co_return false;
     std::string{}.swap(head);  // the rest may take long
     rest = {rest.first + next.size, rest.size - next.size};
@@ -359,17 +388,16 @@ void connection::leave_buffer() {
   if (left.capacity() > kept.capacity() && left.capacity() <= most_kept) kept.swap(left);
 }
 
-/// Writes what has been said, and the page behind it, as far as that needs no waiting: in the usual case all of it; nothing, if that is for
-/// the kernel. Gives whether all was.
+/// Writes what has been said, and the page behind it, as far as that needs no waiting: in the usual case all of it. Gives whether all was.
 bool connection::send_now() {
   std::string& out = exchange_->out;
   sent_ += out.size() + bytes_behind();
   if (sent_ > sent_unasked || exchange_->large != nullptr) lingers_ = true;  // the disk may take its time
   if (tls_ != nullptr) return out.empty() && !has_more_to_send();
   if (out.empty()) return !has_more_to_send();
-  if (is_for_kernel()) return false;
   phase_ = phase::sending;
   waits_since_ = now_;
+  if (is_for_kernel()) return send_by_kernel_now();
   const std::string_view page = take_first_piece();
   const std::array<std::span<const std::byte>, 2> both{std::as_bytes(std::span{out}), std::as_bytes(std::span{page})};
   const tartan::result<std::size_t> sent = page.empty() ? peer_.try_write(both[0]) : peer_.try_write(both);  // of one part, send() is enough

@@ -126,6 +126,7 @@ class alignas(64) connection {
   void take_buffer();
   void leave_buffer();
   [[nodiscard]] bool send_now();
+  [[nodiscard]] bool send_by_kernel_now();
   tartan::task<bool> send_rest();
   void wait_for_input();
   void take_turn(const tartan::result<>& ready);

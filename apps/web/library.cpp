@@ -2,13 +2,16 @@
 
 #include <tartan/core/await_blocking.h>
 #include <tartan/core/on.h>
+#include <tartan/core/hints.h>
 #include <tartan/core/spawn.h>
+#include <tartan/core/when_all.h>
 #include <tartan/time/sleep.h>
 
 #include <algorithm>
 #include <exception>
 #include <functional>
 #include <new>
+#include <numeric>
 #include <utility>
 
 namespace web {
@@ -195,6 +198,39 @@ std::vector<document> library::load_again(const std::vector<due_page>& all) cons
   return came;
 }
 
+/// Puts what the disk has said of the first of them onto their shelves: of all shelves at once, for one whose color is behind others would hold up the rest.
+tartan::task<> library::keep_swept(const std::vector<due_page>& all, std::vector<document>& came, page_cache::time asked) {
+  std::vector<std::size_t> by_shelf(came.size());
+  std::iota(by_shelf.begin(), by_shelf.end(), std::size_t{0});
+  std::stable_sort(by_shelf.begin(), by_shelf.end(), [&](std::size_t a, std::size_t b) { return std::less<>{}(all[a].on, all[b].on); });
+  std::vector<tartan::task<>> visits;
+  for (auto first = by_shelf.begin(); first != by_shelf.end();) {
+    shelf* const into = all[*first].on;
+    const auto last = std::find_if(first, by_shelf.end(), [&](std::size_t n) { return all[n].on != into; });
+    visits.push_back(keep_on(*into, all, came, {first, last}, asked));
+    first = last;
+  }
+  co_await tartan::when_all(std::move(visits));
+}
+
+/// Those of one shelf.
+tartan::task<> library::keep_on(shelf& into, const std::vector<due_page>& all, std::vector<document>& came, std::span<const std::size_t> which,
+                                page_cache::time asked) {
+  co_await tartan::hint({.priority = 1});
+  co_await tartan::on(into.color.value());
+  for (const std::size_t n : which) {
+    const due_page& each = all[n];
+    const page_cache::entry* const there = into.pages.find(each.key);
+    // Driven out, or asked for meanwhile: what the sweep has read may be an older state.
+    if (there == nullptr || there->content != each.known.lock() || there->checked >= asked || into.open.contains(each.key)) continue;
+    const finding old{status::ok, there->content, nullptr, there->checked};
+    try {
+      static_cast<void>(keep(into, each.key, std::move(came[n]), old, asked));
+    } catch (const std::bad_alloc&) {  // it stays as it was
+    }
+  }
+}
+
 /// Asks about all that have gathered. Color: the sweep's, before and after.
 tartan::task<> library::check_due(page_cache::time now) {
   const tartan::result<tartan::semaphore::permit> may = sweeps_->try_acquire();
@@ -206,17 +242,9 @@ tartan::task<> library::check_due(page_cache::time now) {
     came = co_await tartan::blocking([&] { return load_again(all); });
   } catch (const std::exception&) {  // no memory, no thread for the disk, or the end
   }
-  for (std::size_t n = 0; n < came.size(); ++n) {
-    const due_page& each = all[n];
-    co_await tartan::on(each.on->color.value());
-    const page_cache::entry* const there = each.on->pages.find(each.key);
-    // Driven out, or asked for meanwhile: what the sweep has read may be an older state.
-    if (there == nullptr || there->content != each.known.lock() || there->checked >= now || each.on->open.contains(each.key)) continue;
-    const finding old{status::ok, there->content, nullptr, there->checked};
-    try {
-      static_cast<void>(keep(*each.on, each.key, std::move(came[n]), old, now));
-    } catch (const std::bad_alloc&) {  // it stays as it was
-    }
+  try {
+    co_await keep_swept(all, came, now);
+  } catch (const std::bad_alloc&) {  // those that are left stay as they were
   }
   co_await tartan::on(sweep_.color.value());
   sweep_.running = false;

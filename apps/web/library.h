@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -118,8 +119,11 @@ class library {
   void stay_open(const std::shared_ptr<shelf>& on, const large_file& what) noexcept;
   static tartan::task<> close_unused(std::weak_ptr<shelf> at);
   [[nodiscard]] tartan::task<> check_due(page_cache::time now);
+  [[nodiscard]] static tartan::task<> keep_swept(const std::vector<due_page>& all, std::vector<document>& came, page_cache::time asked);
+  [[nodiscard]] static tartan::task<> keep_on(shelf& into, const std::vector<due_page>& all, std::vector<document>& came,
+                                              std::span<const std::size_t> which, page_cache::time asked);
   [[nodiscard]] std::vector<document> load_again(const std::vector<due_page>& all) const;
-  [[nodiscard]] finding keep(shelf& into, std::string_view key, document came, const std::optional<finding>& old, page_cache::time asked);
+  [[nodiscard]] static finding keep(shelf& into, std::string_view key, document came, const std::optional<finding>& old, page_cache::time asked);
   [[nodiscard]] tartan::task<finding> ask_disk(shelf& of, std::string_view key, page_cache::time now);
   [[nodiscard]] tartan::task<finding> load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old);
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <string_view>
 #include <system_error>
 
 #include "core/inline_budget.h"
@@ -120,6 +121,15 @@ result<std::size_t> byte_stream::try_write(std::span<const std::span<const std::
     wrote = write_parts(*on, kind_, parts);
   } while (wrote == -EINTR);
   return end_write(*on, wrote, asked);
+}
+
+result<std::size_t> socket_stream::try_send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head, file_place at,
+                                                 std::source_location site) noexcept {
+  io_slot* const on = slot_to_try(site);
+  if (on == nullptr) return errc::closed;
+  if (bytes == 0 && head.empty()) return std::size_t{0};
+  if (!may_try(*on, flow::out) || !take_inline()) return would_block();
+  return detail::send_file_op{key(), file, offset, bytes, std::as_bytes(std::span{head}), at == file_place::memory}.try_now(*on);
 }
 
 result<> socket_stream::shutdown_send(std::source_location site) noexcept {

@@ -156,16 +156,24 @@ io_wait::step write_op::attempt(io_slot& on) noexcept {
   return step::done;
 }
 
-/// Whether the next bytes are in the cache, as far as two of them tell: the first one of all, and the last of each piece. A file that
+bool send_file_op::may_wait_for_disk(io_slot& on) const noexcept {
+  return !in_memory_ && on.service().system().is_kernel() && offset_ >= 0 && left_ <= most_offset - static_cast<std::uint64_t>(offset_);
+}
+
+/// Whether so many bytes are in the cache, as far as two of them tell: the first one of all, and the last of each piece. A file that
 /// was not read for long has lost neighbors together.
+bool send_file_op::is_there(std::size_t next, bool is_first) const noexcept {
+  const auto bytes = static_cast<std::int64_t>(next);
+  return (!is_first || bytes <= page_bytes || is_cached(file_, offset_)) && is_cached(file_, offset_ + bytes - 1);
+}
+
 bool send_file_op::is_ready(io_slot& on) noexcept {
   if (ahead_ != nullptr && !ahead_->is_done()) return false;
-  const auto next = static_cast<std::int64_t>(std::min(left_, most_bytes));
-  const bool is_first = std::exchange(ready_until_, offset_ + next) < 0;
+  const std::size_t next = std::min(left_, most_bytes);
+  const bool is_first = std::exchange(ready_until_, offset_ + static_cast<std::int64_t>(next)) < 0;
   // What was read just now counts as there, so that there is an end. And when everything ends, who waits would be canceled.
   if (std::exchange(ahead_, nullptr) != nullptr || on.service().runtime().stopping()) return true;
-  const bool there = (!is_first || next <= page_bytes || is_cached(file_, offset_)) && is_cached(file_, offset_ + next - 1);
-  if (!there) ahead_ = read_ahead::start(on, file_, offset_, static_cast<std::size_t>(next));
+  if (!is_there(next, is_first)) ahead_ = read_ahead::start(on, file_, offset_, next);
   return ahead_ == nullptr;
 }
 
@@ -180,13 +188,13 @@ ssize_t send_file_op::send_head(io_slot& on, int flags) noexcept {
 
 io_wait::step send_file_op::attempt(io_slot& on) noexcept {
   io_system& system = on.service().system();
-  const bool may_wait_for_disk = !in_memory_ && system.is_kernel() && offset_ >= 0 && left_ <= most_offset - static_cast<std::uint64_t>(offset_);
+  const bool of_disk = may_wait_for_disk(on);
   for (std::size_t moved = 0; left_ != 0 || !head_.empty();) {
     if (moved >= most_bytes) return step::goes_on;
-    const bool waits = may_wait_for_disk && left_ != 0 && (ahead_ != nullptr || offset_ >= ready_until_) && !is_ready(on);
+    const bool waits = of_disk && left_ != 0 && (ahead_ != nullptr || offset_ >= ready_until_) && !is_ready(on);
     const bool of_head = !head_.empty();
     if (waits && !of_head) return step::elsewhere;
-    const std::size_t most = may_wait_for_disk ? static_cast<std::size_t>(ready_until_ - offset_) : most_bytes;
+    const std::size_t most = of_disk ? static_cast<std::size_t>(ready_until_ - offset_) : most_bytes;
     const ssize_t got = of_head ? send_head(on, waits || left_ == 0 ? 0 : MSG_MORE) : system.send_file(on.descriptor(), file_, &offset_, std::min(left_, most));
     if (got == -EINTR) continue;
     if (is_block(got)) return step::would_block;
@@ -203,6 +211,26 @@ io_wait::step send_file_op::attempt(io_slot& on) noexcept {
     charge_inline(sent);
   }
   return step::done;
+}
+
+/// A piece, of which all is there: so the attempt does not ask for the disk.
+result<std::size_t> send_file_op::try_now(io_slot& on) noexcept {
+  left_ = std::min(left_, most_bytes);
+  if (left_ != 0 && may_wait_for_disk(on)) {
+    if (!is_there(left_, true)) return std::make_error_code(std::errc::operation_would_block);
+    ready_until_ = offset_ + static_cast<std::int64_t>(left_);
+  }
+  switch (attempt(on)) {
+    case step::done:
+      if (!failed()) on.not_exhausted(flow::out);
+      break;
+    case step::would_block: on.exhausted(flow::out); break;
+    case step::goes_on:
+    case step::elsewhere: break;
+  }
+  if (done_ != 0) return done_;
+  if (failed()) return error();
+  return std::make_error_code(std::errc::operation_would_block);
 }
 
 }  // namespace tartan::detail

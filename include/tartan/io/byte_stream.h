@@ -156,12 +156,11 @@ class byte_stream : public io_object {
   byte_stream(detail::slot_key key, detail::channel_kind kind) noexcept : io_object{key}, kind_{kind} {}
 
   [[nodiscard]] detail::channel_kind kind() const noexcept { return kind_; }
+  /// Null if it is closed; ends the program outside of its color's events.
+  [[nodiscard]] detail::io_slot* slot_to_try(std::source_location site) const noexcept;
 
  private:
   friend class stream_writer;
-
-  /// Null if it is closed; ends the program outside of its color's events.
-  [[nodiscard]] detail::io_slot* slot_to_try(std::source_location site) const noexcept;
 
   detail::channel_kind kind_ = detail::channel_kind::socket;
 };
@@ -224,6 +223,18 @@ class socket_stream : public byte_stream {
     detail::start_io<detail::send_file_op>(std::forward<F>(f), site, key(), file, offset, bytes, std::as_bytes(std::span{head}),
                                            at == file_place::memory);
   }
+
+  /// Sends as much as goes without waiting, for room or for the disk, of a megabyte at most and what stands before it, and gives how much that was:
+  /// first of `head`, then of the file. The rest is for send_file.
+  ///
+  /// Color: the stream's, within an event; ends the program elsewhere. `file` and `head` need not outlive the call.
+  /// Errors: std::errc::operation_would_block if nothing goes, if the system's cache has not all of that piece (as far as send_file asks), if another
+  /// write waits, or if 64 operations were done at once in this event: then nothing was sent. Others only if nothing was sent, too; what is wrong after a
+  /// part has gone, as a file that is shorter, the next send_file says.
+  /// Cost: send_file's, without an event; no system call if the last write has found no room and there was none since, where somebody has waited before.
+  [[nodiscard]] result<std::size_t> try_send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head = {},
+                                                  file_place at = file_place::disk,
+                                                  std::source_location site = std::source_location::current()) noexcept;
 
  protected:
   socket_stream() noexcept = default;

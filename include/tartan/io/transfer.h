@@ -128,8 +128,14 @@ class send_file_op : public io_wait {
       : io_wait{on, flow::out}, offset_{offset}, left_{bytes}, head_{head}, file_{file}, in_memory_{in_memory} {}
   [[nodiscard]] result<value_type> take() const noexcept { return failed() ? result<value_type>{error()} : result<value_type>{done_}; }
 
+  /// Instead of beginning it: what goes without waiting, for room or for the disk; then it has ended. Gives how much that was, an error only if
+  /// nothing went.
+  [[nodiscard]] result<value_type> try_now(io_slot& on) noexcept;
+
  private:
   step attempt(io_slot& on) noexcept final;
+  [[nodiscard]] bool may_wait_for_disk(io_slot& on) const noexcept;
+  [[nodiscard]] bool is_there(std::size_t next, bool is_first) const noexcept;
   [[nodiscard]] bool is_ready(io_slot& on) noexcept;
   [[nodiscard]] ssize_t send_head(io_slot& on, int flags) noexcept;
   std::shared_ptr<read_ahead> ahead_;  ///< while it brings the next bytes

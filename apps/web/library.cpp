@@ -1,8 +1,8 @@
 #include "library.h"
 
 #include <tartan/core/await_blocking.h>
-#include <tartan/core/on.h>
 #include <tartan/core/hints.h>
+#include <tartan/core/on.h>
 #include <tartan/core/spawn.h>
 #include <tartan/core/when_all.h>
 #include <tartan/time/sleep.h>

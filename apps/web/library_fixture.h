@@ -58,9 +58,10 @@ class pages : public testing::TestWithParam<unsigned> {
 
   [[nodiscard]] static std::string path_of(int n) { return std::string(1, '/').append(std::to_string(n)); }
 
+  [[nodiscard]] static std::size_t shelf_of(std::string_view path) { return std::hash<std::string_view>{}(path) % library_settings{}.shelves; }
+
   /// This one, and two others of its shelf.
   [[nodiscard]] static std::vector<std::string> paths_beside(const std::string& first) {
-    const auto shelf_of = [](const std::string& path) { return std::hash<std::string_view>{}(path) % 64; };
     std::vector<std::string> paths{first};
     for (int n = 1; paths.size() < 3; ++n) {
       if (shelf_of(path_of(n)) == shelf_of(first)) paths.push_back(path_of(n));

@@ -1,10 +1,15 @@
 #include "library_fixture.h"
 
+#include <tartan/core/hints.h>
+#include <tartan/core/on.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <semaphore>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -189,6 +194,64 @@ TEST_P(pages, that_are_due_are_checked_by_short_jobs) {
     });
     rt.run_until_idle();
   }
+}
+
+/// So many other colors of the same urgency run meanwhile that each visit waits.
+class pages_of_a_busy_worker : public pages {
+ protected:
+  static constexpr int count = 16;
+
+  pages_of_a_busy_worker() {
+    std::set<std::size_t> shelves;
+    for (int n = 0; paths_.size() < count; ++n) {
+      if (shelves.insert(shelf_of(path_of(n))).second) paths_.push_back(path_of(n));
+    }
+    for (const std::string& path : paths_) write(path.c_str() + 1, "x");
+  }
+
+  /// Goes on until `over_`, in turns with all others.
+  tartan::task<> crowd() {
+    co_await tartan::hint({.priority = 1});
+    for (std::uint64_t n = 0; !over_; ++n) co_await tartan::on(tartan::color{1000 + n % 2});
+  }
+
+  /// Counts its rounds from when a sweep gives its first page until it gives its last.
+  tartan::task<> count_rounds(const library& all) {
+    co_await tartan::hint({.priority = 1});
+    const std::size_t before = all.loads();
+    std::size_t seen = before;
+    for (int round = 0; !over_; ++round) {
+      co_await tartan::on(tartan::color{1 + static_cast<std::uint64_t>(round) % 2});
+      if (all.loads() == seen) continue;
+      if (seen == before) first_ = round;
+      seen = all.loads();
+      last_ = round;
+    }
+  }
+
+  std::vector<std::string> paths_;  ///< each on a shelf of its own
+  bool over_ = false;
+  int first_ = 0;
+  int last_ = 0;
+};
+INSTANTIATE_TEST_SUITE_P(on, pages_of_a_busy_worker, testing::Values(1u));
+
+TEST_P(pages_of_a_busy_worker, that_are_due_are_checked_on_all_shelves_at_once) {
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {}};
+  for (const std::string& path : paths_) ask(rt, all, path, 1, start_);
+  for (int n = 0; n < 100; ++n) rt.spawn_in(tartan::color{100}, crowd()).detach();
+  rt.spawn_in(tartan::color{1}, count_rounds(all)).detach();
+  rt.spawn([&]() -> tartan::task<> {
+    co_await tartan::hint({.priority = 1});
+    for (const std::string& path : paths_) co_await all.check_ahead(path, start_ + 500ms);
+    co_await all.check_ahead(paths_[0], start_ + 625ms);
+    over_ = true;
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(all.loads(), std::size_t{2 * count});
+  EXPECT_LE(last_ - first_, 2) << "no shelf waits for another one";
 }
 
 TEST_P(pages, that_are_due_are_forgotten_if_nobody_asks_in_time) {

@@ -128,7 +128,8 @@ result<std::size_t> socket_stream::try_send_file(int file, std::int64_t offset, 
   io_slot* const on = slot_to_try(site);
   if (on == nullptr) return errc::closed;
   if (bytes == 0 && head.empty()) return std::size_t{0};
-  if (!may_try(*on, flow::out) || !take_inline()) return would_block();
+  const bool may = may_try(*on, flow::out) && take_inline();
+  if (!may) return would_block();
   return detail::send_file_op{key(), file, offset, bytes, std::as_bytes(std::span{head}), at == file_place::memory}.try_now(*on);
 }
 

@@ -1,11 +1,16 @@
 // What needs no waiting: a wait without a buffer, and calls that would rather do nothing than wait.
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <tartan/core/yield.h>
 #include <tartan/io/pipe.h>
@@ -163,6 +168,96 @@ TEST_P(calls_that_do_not_wait, write_parts_one_after_the_other) {
       return came.size() == parts.size();
     });
     for (std::size_t n = 0; n < came.size(); ++n) EXPECT_EQ(came[n], digits[n % 10]);
+  });
+}
+
+/// Whose name is gone.
+class short_file {
+ public:
+  explicit short_file(std::string_view content) : descriptor_{::memfd_create("file", MFD_CLOEXEC)} {
+    EXPECT_EQ(::write(descriptor_, content.data(), content.size()), static_cast<ssize_t>(content.size()));
+  }
+  short_file(const short_file&) = delete;
+  short_file& operator=(const short_file&) = delete;
+  ~short_file() { ::close(descriptor_); }
+
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+TEST_P(calls_that_do_not_wait, send_a_file_until_there_is_no_room_and_its_rest_later) {
+  const std::string text = test::much_text();
+  const std::string_view head = std::string_view{text}.substr(0, 1000);
+  const short_file file{text};
+  in_color([&]() -> task<> {
+    const auto ends = stream_pair::make();
+    std::size_t sent = 0;
+    for (bool goes = true; goes;) {
+      const std::size_t of_head = std::min(sent % text.size(), head.size());
+      const std::size_t from = std::max(sent % text.size(), head.size());
+      const auto went = ends->near.try_send_file(file.descriptor(), static_cast<std::int64_t>(from), text.size() - from, head.substr(of_head));
+      goes = went.has_value();
+      if (!goes) {
+        EXPECT_EQ(went.error(), would_block);
+      }
+      sent += goes ? *went : 0;
+      EXPECT_LT(sent, 64 * text.size());
+    }
+    EXPECT_GT(sent, head.size());
+    auto rest = spawn_in(here_color, [&]() -> task<> {
+      const std::size_t from = std::max(sent % text.size(), head.size());
+      EXPECT_EQ(*co_await ends->near.send_file(file.descriptor(), static_cast<std::int64_t>(from), text.size() - from,
+                                               head.substr(std::min(sent % text.size(), head.size()))),
+                text.size() - sent % text.size());
+    });
+    co_await yield();
+    std::string came = ends->arrived();  // now there is room
+    EXPECT_EQ(ends->near.try_send_file(file.descriptor(), 0, 1).error(), would_block) << "it would overtake the rest";
+    const std::size_t all = (sent / text.size() + 1) * text.size();
+    co_await until([&] {
+      came += ends->arrived();
+      return came.size() >= all;
+    });
+    co_await rest.join();
+    EXPECT_EQ(came.size(), all);
+    for (std::size_t at = 0; at < came.size(); at += text.size()) EXPECT_TRUE(came.compare(at, text.size(), text) == 0) << "from " << at;
+  });
+}
+
+TEST_P(calls_that_do_not_wait, send_a_file_as_far_as_there_is_one) {
+  const short_file file{"0123456789"};
+  in_color([&]() -> task<> {
+    const auto ends = stream_pair::make();
+    EXPECT_EQ(*ends->near.try_send_file(file.descriptor(), 4, 4, "head"), 8u);
+    EXPECT_EQ(*ends->near.try_send_file(file.descriptor(), 0, 0), 0u);
+    EXPECT_EQ(*ends->near.try_send_file(file.descriptor(), 0, 0, "alone"), 5u);
+    EXPECT_EQ(*ends->near.try_send_file(file.descriptor(), 8, 8), 2u) << "what there was has been sent";
+    EXPECT_EQ(ends->near.try_send_file(file.descriptor(), 10, 6).error(), errc::end_of_stream);
+    EXPECT_EQ(ends->near.try_send_file(-1, 0, 1).error(), std::errc::bad_file_descriptor);
+    EXPECT_EQ(*ends->near.try_send_file(-1, 0, 1, "told"), 4u) << "the next one says what is wrong";
+    EXPECT_TRUE(ends->near.shutdown_send());
+    std::string came;
+    co_await until([&] {
+      came += ends->arrived();
+      return came.size() >= 19;
+    });
+    EXPECT_EQ(came, "head4567alone89told");
+    EXPECT_EQ(ends->near.try_send_file(file.descriptor(), 0, 1).error(), std::errc::broken_pipe);
+    ends->near.close();
+    EXPECT_EQ(ends->near.try_send_file(file.descriptor(), 0, 1).error(), errc::closed);
+  });
+}
+
+TEST_P(calls_that_do_not_wait, send_64_files_in_one_event) {
+  const short_file file{"0123456789"};
+  in_color([&]() -> task<> {
+    const auto ends = stream_pair::make();
+    co_await yield();
+    int sent = 0;
+    while (sent < 1000 && ends->near.try_send_file(file.descriptor(), 0, 1)) ++sent;
+    EXPECT_EQ(sent, 64);
   });
 }
 

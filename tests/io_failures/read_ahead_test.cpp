@@ -119,6 +119,32 @@ TEST_P(sending_a_file, does_not_ask_for_the_disk_where_there_is_none) {
   EXPECT_EQ(seen_.back(), "read");
 }
 
+TEST_P(sending_a_file, that_does_not_wait_sends_nothing_for_which_the_disk_is_needed) {
+  while_the_disk_is_slow([&](local::stream& from, local::stream& to, file& what) -> task<> {
+    std::string all(1003, ' ');
+    const std::span<std::byte> room = std::as_writable_bytes(std::span{all});
+    EXPECT_EQ(from.try_send_file(what.native_handle(), 0, 1000, "one").error(), std::errc::operation_would_block);
+    EXPECT_EQ(to.try_read_some(room).error(), std::errc::operation_would_block);
+    EXPECT_EQ(*from.try_send_file(what.native_handle(), 0, 1000, "two", local::stream::file_place::memory), 1003u);
+    EXPECT_TRUE(co_await to.read_exactly(room));
+    EXPECT_EQ(all, "two" + std::string(1000, 'x'));
+    disk_.release();
+  });
+}
+
+TEST_P(sending_a_file, that_does_not_wait_asks_for_both_ends_of_a_megabyte) {
+  runtime rt{with_one_blocking_thread()};
+  spawn_in(rt, stage, [&]() -> task<> {
+    auto ends = local::pair();
+    auto opened = co_await file::open(path());
+    const failing_call looks{call::preadv2, EIO, 1'000'000};
+    const auto sent = ends->first.try_send_file(opened->native_handle(), 0, 3 * megabyte);
+    EXPECT_TRUE(sent && *sent <= megabyte);
+    EXPECT_EQ(looks.made(), 2u);
+  }).detach();
+  rt.run_until_idle();
+}
+
 TEST_P(sending_a_file, can_be_canceled_and_everything_be_closed_while_the_disk_is_read) {
   const std::size_t before = test::open_descriptors();
   while_the_disk_is_slow([&](local::stream& from, local::stream& to, file& what) -> task<> {

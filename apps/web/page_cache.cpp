@@ -15,8 +15,9 @@ std::size_t bytes_of(const page_cache::entry& e) noexcept { return sizeof e + e.
 page_cache::entry* page_cache::find(std::string_view path) {
   const auto found = by_path_.find(path);
   if (found == by_path_.end()) return nullptr;
-  by_use_.splice(by_use_.begin(), by_use_, found->second);
-  return &*found->second;
+  entry& known = *found->second;
+  if (!known.is_used) known.is_used = true;
+  return &known;
 }
 
 void page_cache::put(std::string_view path, shared_page content, time checked) {
@@ -33,9 +34,21 @@ void page_cache::put(std::string_view path, shared_page content, time checked) {
   const std::size_t bytes = bytes_of(added.front());
   if (bytes > limits_.bytes || limits_.entries == 0) return;
   by_path_.emplace(added.front().path, added.begin());
-  by_use_.splice(by_use_.begin(), added);
+  make_room(bytes);  // not among them yet: it was not asked for
+  pages_.splice(pages_.begin(), added);
   bytes_ += bytes;
-  while (bytes_ > limits_.bytes || by_use_.size() > limits_.entries) remove(std::prev(by_use_.end()));
+}
+
+/// For one more. Ends at the latest when all have been passed over.
+void page_cache::make_room(std::size_t bytes) noexcept {
+  while (!pages_.empty() && (bytes_ + bytes > limits_.bytes || pages_.size() >= limits_.entries)) {
+    const auto oldest = std::prev(pages_.end());
+    if (std::exchange(oldest->is_used, false)) {
+      pages_.splice(pages_.begin(), pages_, oldest);
+    } else {
+      remove(oldest);
+    }
+  }
 }
 
 void page_cache::drop(std::string_view path) {
@@ -45,7 +58,7 @@ void page_cache::drop(std::string_view path) {
 void page_cache::remove(order::iterator at) {
   bytes_ -= bytes_of(*at);
   by_path_.erase(at->path);
-  by_use_.erase(at);
+  pages_.erase(at);
 }
 
 }  // namespace web

@@ -20,7 +20,8 @@ struct cache_limits {
   [[nodiscard]] bool operator==(const cache_limits&) const = default;
 };
 
-/// Pages by path, those that were not asked for the longest making room for new ones.
+/// Pages by path, in the order in which they came. The oldest make room for new ones, but those that were asked for since they came, or were last passed
+/// over, are passed over: so a hit writes no more than one byte, once, where an order of use would write to four places each time.
 ///
 /// The shelves of the library are such caches, and each worker has a small one of its own in front of them (tartan::per_worker): a hit there
 /// costs no lock, no visit to another color and, if it is short, no count: the page is copied into the response within the event that found it.
@@ -34,6 +35,7 @@ class page_cache {
     shared_page content;
     time checked;  ///< when it was last known to be what the disk has
     time asked{};  ///< when it was last asked whether it still is, ahead of time
+    bool is_used = false;  ///< asked for since it was at the front
   };
 
   explicit page_cache(const cache_limits& limits) : limits_{limits} {}
@@ -53,11 +55,12 @@ class page_cache {
 
  private:
   using order = std::list<entry>;
+  void make_room(std::size_t bytes) noexcept;
   void remove(order::iterator at);
 
   cache_limits limits_;
   std::size_t bytes_ = 0;
-  order by_use_;  ///< the last used first
+  order pages_;  ///< the oldest last
   std::unordered_map<std::string_view, order::iterator> by_path_;  ///< views of the entries' paths
 };
 

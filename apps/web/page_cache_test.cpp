@@ -82,6 +82,15 @@ TEST(page_cache, makes_room_for_new_entries_by_those_not_asked_for) {
   EXPECT_NE(cache.find(path_of(2)), nullptr);
 }
 
+TEST(page_cache, makes_room_by_a_page_that_was_asked_for_long_ago) {
+  page_cache cache{{.bytes = 1 << 20, .entries = 3}};
+  for (int n = 0; n < 3; ++n) cache.put(path_of(n), page_of(10), {});
+  for (int n = 0; n < 3; ++n) EXPECT_NE(cache.find(path_of(n)), nullptr);
+  for (int n = 3; n < 9; ++n) cache.put(path_of(n), page_of(10), {});
+  for (int n = 0; n < 6; ++n) EXPECT_EQ(cache.find(path_of(n)), nullptr) << n;
+  EXPECT_EQ(cache.size(), 3u);
+}
+
 TEST(page_cache, stays_within_its_bytes) {
   constexpr std::size_t most = 100'000;
   page_cache cache{{.bytes = most, .entries = 1000}};

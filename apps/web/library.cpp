@@ -202,7 +202,7 @@ std::vector<document> library::load_again(const std::vector<due_page>& all) cons
 tartan::task<> library::keep_swept(const std::vector<due_page>& all, std::vector<document>& came, page_cache::time asked) {
   std::vector<std::size_t> by_shelf(came.size());
   std::iota(by_shelf.begin(), by_shelf.end(), std::size_t{0});
-  std::stable_sort(by_shelf.begin(), by_shelf.end(), [&](std::size_t a, std::size_t b) { return std::less<>{}(all[a].on, all[b].on); });
+  std::sort(by_shelf.begin(), by_shelf.end(), [&](std::size_t a, std::size_t b) { return std::less<>{}(all[a].on, all[b].on); });
   std::vector<tartan::task<>> visits;
   for (auto first = by_shelf.begin(); first != by_shelf.end();) {
     shelf* const into = all[*first].on;

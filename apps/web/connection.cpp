@@ -249,26 +249,6 @@ tartan::task<bool> connection::send_more() {
   co_return co_await send_text(exchange_->frame.back());
 }
 
-/// The same for what send_by_kernel would send.
-bool connection::send_by_kernel_now() {
-  std::string& out = exchange_->out;
-  byte_range& part = exchange_->parts.front();
-  const source of = source_of(exchange_->kept, exchange_->large);
-  const tartan::result<std::size_t> sent = peer_.try_send_file(of.descriptor, static_cast<std::int64_t>(part.first), part.size, out, of.at);
-  const std::size_t taken = sent ? *sent : 0;
-  const std::size_t of_out = std::min(taken, out.size());
-  const std::size_t of_part = taken - of_out;
-  part = {part.first + of_part, part.size - of_part};
-  if (of_out < out.size() || part.size != 0) {
-    out.erase(0, of_out);
-    return false;
-  }
-  out.clear();
-  exchange_->kept = nullptr;
-  exchange_->large = nullptr;
-  return true;
-}
-
 /// Sends out and the one part behind it, without copying that through this program: from the disk, or from where the kernel has the page. Whoever reads
 /// slowly keeps no buffer for that, but a copy of out.
 tartan::task<bool> connection::send_by_kernel() {
@@ -277,10 +257,10 @@ tartan::task<bool> connection::send_by_kernel() {
   std::string head = exchange_->out;
   exchange_->out.clear();
   leave_buffer();
-  const source of = source_of(page, sent);
+  const source from = source_of(page, sent);
   for (byte_range rest = exchange_->parts.front(); rest.size != 0;) {
     const byte_range next{rest.first, std::min<std::uint64_t>(piece, rest.size)};
-    const bool went = co_await send_piece(of.descriptor, next, head, of.at);
+    const bool went = co_await send_piece(from.descriptor, next, head, from.at);
     if (!went) co_return false;
     std::string{}.swap(head);  // the rest may take long
     rest = {rest.first + next.size, rest.size - next.size};
@@ -388,7 +368,7 @@ void connection::leave_buffer() {
   if (left.capacity() > kept.capacity() && left.capacity() <= most_kept) kept.swap(left);
 }
 
-/// Writes what has been said, and the page behind it, as far as that needs no waiting: in the usual case all of it. Gives whether all was.
+/// Writes what has been said, and the page or the file behind it, as far as that needs no waiting: in the usual case all of it. Gives whether all was.
 bool connection::send_now() {
   std::string& out = exchange_->out;
   sent_ += out.size() + bytes_behind();
@@ -411,6 +391,23 @@ bool connection::send_now() {
   out.clear();
   if (exchange_->kept != nullptr && bytes_behind() == 0) exchange_->kept = nullptr;
   return !has_more_to_send();
+}
+
+/// As much of out and the part behind it as goes at once, of one piece. What is left is for send_by_kernel; or for send_more, if that is little of a page.
+bool connection::send_by_kernel_now() {
+  std::string& out = exchange_->out;
+  byte_range& part = exchange_->parts.front();
+  const source from = source_of(exchange_->kept, exchange_->large);
+  const std::size_t most = std::min<std::uint64_t>(piece, part.size);
+  const tartan::result<std::size_t> went = peer_.try_send_file(from.descriptor, static_cast<std::int64_t>(part.first), most, out, from.at);
+  const std::size_t of_out = std::min(went ? *went : 0, out.size());
+  const std::size_t of_part = (went ? *went : 0) - of_out;
+  part = {part.first + of_part, part.size - of_part};
+  out.erase(0, of_out);
+  if (!out.empty() || part.size != 0) return false;
+  exchange_->kept = nullptr;
+  exchange_->large = nullptr;
+  return true;
 }
 
 /// Whether what comes behind out is to be sent by the kernel, which then sends both together.

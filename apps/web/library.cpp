@@ -198,12 +198,14 @@ std::vector<document> library::load_again(const std::vector<due_page>& all) cons
   return came;
 }
 
-/// Puts what the disk has said of the first of them onto their shelves: of all shelves at once, for one whose color is behind others would hold up the rest.
+/// Puts what the disk has said of the first of them onto their shelves, all at once: each visit waits behind whoever else visits that shelf, and one after the
+/// other they would take so long that pages become old meanwhile. Color: the caller's. Errors: std::bad_alloc; then some have not been put there, or none.
 tartan::task<> library::keep_swept(const std::vector<due_page>& all, std::vector<document>& came, page_cache::time asked) {
   std::vector<std::size_t> by_shelf(came.size());
   std::iota(by_shelf.begin(), by_shelf.end(), std::size_t{0});
   std::sort(by_shelf.begin(), by_shelf.end(), [&](std::size_t a, std::size_t b) { return std::less<>{}(all[a].on, all[b].on); });
   std::vector<tartan::task<>> visits;
+  visits.reserve(by_shelf.size());
   for (auto first = by_shelf.begin(); first != by_shelf.end();) {
     shelf* const into = all[*first].on;
     const auto last = std::find_if(first, by_shelf.end(), [&](std::size_t n) { return all[n].on != into; });
@@ -213,12 +215,12 @@ tartan::task<> library::keep_swept(const std::vector<due_page>& all, std::vector
   co_await tartan::when_all(std::move(visits));
 }
 
-/// Those of one shelf.
+/// Those of one shelf. Color: moves to the shelf's.
 tartan::task<> library::keep_on(shelf& into, const std::vector<due_page>& all, std::vector<document>& came, std::span<const std::size_t> which,
                                 page_cache::time asked) {
-  co_await tartan::hint({.priority = 1});
-  co_await tartan::on(into.color.value());
+  co_await tartan::hint({.priority = 1});  // a branch has none of its parent's
   for (const std::size_t n : which) {
+    co_await tartan::on(into.color.value());  // for each anew: many in a row leave the shelf to others in between
     const due_page& each = all[n];
     const page_cache::entry* const there = into.pages.find(each.key);
     // Driven out, or asked for meanwhile: what the sweep has read may be an older state.
@@ -244,9 +246,8 @@ tartan::task<> library::check_due(page_cache::time now) {
   }
   try {
     co_await keep_swept(all, came, now);
-  } catch (const std::bad_alloc&) {  // those that are left stay as they were
+  } catch (const std::bad_alloc&) {  // they become old, and are asked for
   }
-  co_await tartan::on(sweep_.color.value());
   sweep_.running = false;
   if (came.empty() || came.size() == all.size()) co_return;
   all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(came.size()));

@@ -81,7 +81,7 @@ class library {
   /// Cost: two moves between colors, or three; for one of many, a job of a blocking thread.
   [[nodiscard]] tartan::task<std::optional<finding>> check_ahead(std::string_view key, page_cache::time now);
 
-  /// How often the disk was asked. Threads: while nothing runs.
+  /// How often the disk was asked. Threads: while nothing runs; or an event, of the only worker.
   [[nodiscard]] std::size_t loads() const noexcept;
 
  private:

@@ -196,7 +196,7 @@ TEST_P(pages, that_are_due_are_checked_by_short_jobs) {
   }
 }
 
-/// So many other colors of the same urgency run meanwhile that each visit waits.
+/// So much else of the same urgency runs meanwhile that each visit waits.
 class pages_of_a_busy_worker : public pages {
  protected:
   static constexpr int count = 16;
@@ -215,7 +215,7 @@ class pages_of_a_busy_worker : public pages {
     for (std::uint64_t n = 0; !over_; ++n) co_await tartan::on(tartan::color{1000 + n % 2});
   }
 
-  /// Counts its rounds from when a sweep gives its first page until it gives its last.
+  /// Counts its rounds from when a sweep gives its first page until it gives its last. There is one worker, so what it looks at stands still.
   tartan::task<> count_rounds(const library& all) {
     co_await tartan::hint({.priority = 1});
     const std::size_t before = all.loads();
@@ -239,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(on, pages_of_a_busy_worker, testing::Values(1u));
 TEST_P(pages_of_a_busy_worker, that_are_due_are_checked_on_all_shelves_at_once) {
   const document_root root{folder()};
   tartan::runtime rt = runtime();
-  library all{rt, root, {}};
+  library all{rt, root, {.longest_sweep = 1h}};
   for (const std::string& path : paths_) ask(rt, all, path, 1, start_);
   for (int n = 0; n < 100; ++n) rt.spawn_in(tartan::color{100}, crowd()).detach();
   rt.spawn_in(tartan::color{1}, count_rounds(all)).detach();
@@ -251,6 +251,7 @@ TEST_P(pages_of_a_busy_worker, that_are_due_are_checked_on_all_shelves_at_once) 
   });
   rt.run_until_idle();
   EXPECT_EQ(all.loads(), std::size_t{2 * count});
+  EXPECT_GT(first_, 0);
   EXPECT_LE(last_ - first_, 2) << "no shelf waits for another one";
 }
 
@@ -419,6 +420,28 @@ TEST_P(pages, that_are_checked_ahead_without_memory_for_what_has_changed_are_che
   EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 1s));
   EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 1125ms));
   EXPECT_EQ(check_ahead(rt, all, "/a.txt", start_ + 1126ms)->content->body.text(), "another");
+}
+
+TEST_P(pages, that_are_checked_ahead_without_memory_for_a_visit_are_checked_again) {
+  write("a.txt", "a");
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  for (const std::size_t others : {0u, 1u}) {  // which page is of which shelf, and the visits
+    write("a.txt", "a");
+    library all{rt, root, {}};
+    ask(rt, all, "/a.txt", 1, start_);
+    write("a.txt", "another");
+    EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 500ms));
+    {
+      const test::failing_memory fails{test::allocations::of(sizeof(void*)), others};
+      EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 625ms));
+      EXPECT_EQ(fails.count(), others + 1);
+    }
+    EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 999ms)[0].content->body.text(), "a");
+    EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 1s));
+    EXPECT_FALSE(check_ahead(rt, all, "/a.txt", start_ + 1125ms));
+    EXPECT_EQ(check_ahead(rt, all, "/a.txt", start_ + 1126ms)->content->body.text(), "another");
+  }
 }
 
 TEST_P(pages, that_cannot_be_checked_are_given_out_as_they_were) {

@@ -7,6 +7,8 @@ namespace web {
 
 namespace {
 
+constexpr unsigned most_passed_over = 16;
+
 /// With a guess at what the containers add.
 std::size_t bytes_of(const page_cache::entry& e) noexcept { return sizeof e + e.path.capacity() + e.content->bytes() + 64; }
 
@@ -34,16 +36,17 @@ void page_cache::put(std::string_view path, shared_page content, time checked) {
   const std::size_t bytes = bytes_of(added.front());
   if (bytes > limits_.bytes || limits_.entries == 0) return;
   by_path_.emplace(added.front().path, added.begin());
-  make_room(bytes);  // not among them yet: it was not asked for
+  make_room(bytes);  // before it is among them: nobody has found it yet, and where all others were found it would go itself
   pages_.splice(pages_.begin(), added);
   bytes_ += bytes;
 }
 
-/// For one more. Ends at the latest when all have been passed over.
+/// For one more. One that has passed over many ends soon all the same: an event is short.
 void page_cache::make_room(std::size_t bytes) noexcept {
-  while (!pages_.empty() && (bytes_ + bytes > limits_.bytes || pages_.size() >= limits_.entries)) {
+  for (unsigned passes = most_passed_over; !pages_.empty() && (bytes_ + bytes > limits_.bytes || pages_.size() >= limits_.entries);) {
     const auto oldest = std::prev(pages_.end());
-    if (std::exchange(oldest->is_used, false)) {
+    if (std::exchange(oldest->is_used, false) && passes != 0) {
+      --passes;
       pages_.splice(pages_.begin(), pages_, oldest);
     } else {
       remove(oldest);

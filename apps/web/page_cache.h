@@ -20,8 +20,8 @@ struct cache_limits {
   [[nodiscard]] bool operator==(const cache_limits&) const = default;
 };
 
-/// Pages by path, in the order in which they came. The oldest make room for new ones, but those that were asked for since they came, or were last passed
-/// over, are passed over: so a hit writes no more than one byte, once, where an order of use would write to four places each time.
+/// Pages by path. The oldest make room for new ones; one that was found meanwhile is passed over, once for all times that it was found, and is the
+/// newest then. So a hit writes one byte, and mostly none, for there is no order of use.
 ///
 /// The shelves of the library are such caches, and each worker has a small one of its own in front of them (tartan::per_worker): a hit there
 /// costs no lock, no visit to another color and, if it is short, no count: the page is copied into the response within the event that found it.
@@ -35,17 +35,18 @@ class page_cache {
     shared_page content;
     time checked;  ///< when it was last known to be what the disk has
     time asked{};  ///< when it was last asked whether it still is, ahead of time
-    bool is_used = false;  ///< asked for since it was at the front
+    bool is_used = false;  ///< found since it came, or was passed over
   };
 
   explicit page_cache(const cache_limits& limits) : limits_{limits} {}
 
-  /// Null: not here.
+  /// Null: not here. What is found is passed over when room is made next.
   [[nodiscard]] entry* find(std::string_view path);
 
   /// Takes the place of what is there under this path, unless that was checked later: what comes late may be an older state. A page beyond the limits
   /// is not kept, and drives out no other.
   ///
+  /// Limits: 16 pages are passed over, at most; then the oldest goes, whether it was found or not.
   /// Errors: std::bad_alloc; then there is nothing under this path.
   void put(std::string_view path, shared_page content, time checked);
   void drop(std::string_view path);

@@ -91,6 +91,28 @@ TEST(page_cache, makes_room_by_a_page_that_was_asked_for_long_ago) {
   EXPECT_EQ(cache.size(), 3u);
 }
 
+TEST(page_cache, passes_over_sixteen_pages_at_most) {
+  page_cache cache{{.bytes = 1 << 20, .entries = 30}};
+  for (int n = 0; n < 30; ++n) {
+    cache.put(path_of(n), page_of(10), {});
+    EXPECT_NE(cache.find(path_of(n)), nullptr);
+  }
+  cache.put(path_of(30), page_of(10), {});
+  EXPECT_EQ(cache.size(), 30u);
+  EXPECT_EQ(cache.find(path_of(16)), nullptr);
+}
+
+TEST(page_cache, makes_room_by_bytes_though_all_were_found) {
+  page_cache cache{{.bytes = 20'000, .entries = 30}};
+  for (int n = 0; n < 10; ++n) {
+    cache.put(path_of(n), page_of(1000), {});
+    EXPECT_NE(cache.find(path_of(n)), nullptr);
+  }
+  cache.put(path_of(10), page_of(15'000), {});
+  EXPECT_NE(cache.find(path_of(10)), nullptr);
+  EXPECT_LE(cache.bytes(), 20'000u);
+}
+
 TEST(page_cache, stays_within_its_bytes) {
   constexpr std::size_t most = 100'000;
   page_cache cache{{.bytes = most, .entries = 1000}};

@@ -29,7 +29,7 @@ struct worker_store {
   /// More than one is needed where answers wait for the disk, or for who reads slowly.
   static constexpr std::size_t most_spare = 16;
 
-  std::vector<page_cache> pages;  ///< of each host, those that it has served last
+  std::vector<page_cache> pages;  ///< of each host, some of those that it has served
   date_clock date;
   std::vector<std::unique_ptr<exchange>> spare;  ///< for the next that answer; the last one was used last
   std::string output;  ///< empty: a buffer for responses of who has given his away

@@ -130,7 +130,7 @@ result<std::size_t> socket_stream::try_send_file(int file, std::int64_t offset, 
   if (bytes == 0 && head.empty()) return std::size_t{0};
   const bool may = may_try(*on, flow::out) && take_inline();
   if (!may) return would_block();
-  return detail::send_file_op{key(), file, offset, bytes, std::as_bytes(std::span{head}), at == file_place::memory}.try_now(*on);
+  return detail::send_file_op{key(), file, offset, bytes, std::as_bytes(std::span{head}), at == file_place::memory}.send_what_goes(*on);
 }
 
 result<> socket_stream::shutdown_send(std::source_location site) noexcept {

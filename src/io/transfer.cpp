@@ -12,6 +12,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/fatal.h"
 #include "core/inline_budget.h"
 #include "core/runtime_state.h"
 #include "io/read_ahead.h"
@@ -214,7 +215,7 @@ io_wait::step send_file_op::attempt(io_slot& on) noexcept {
 }
 
 /// A piece, of which all is there: so the attempt does not ask for the disk.
-result<std::size_t> send_file_op::try_now(io_slot& on) noexcept {
+result<std::size_t> send_file_op::send_what_goes(io_slot& on) noexcept {
   left_ = std::min(left_, most_bytes);
   if (left_ != 0 && may_wait_for_disk(on)) {
     if (!is_there(left_, true)) return std::make_error_code(std::errc::operation_would_block);
@@ -225,8 +226,8 @@ result<std::size_t> send_file_op::try_now(io_slot& on) noexcept {
       if (!failed()) on.not_exhausted(flow::out);
       break;
     case step::would_block: on.exhausted(flow::out); break;
-    case step::goes_on:
-    case step::elsewhere: break;
+    case step::goes_on: break;
+    case step::elsewhere: fatal({"a file that is in the cache was to be read ahead"});
   }
   if (done_ != 0) return done_;
   if (failed()) return error();

@@ -277,6 +277,24 @@ TEST_P(calls_on_pipes, know_what_a_short_read_says) {
   });
 }
 
+TEST_P(calls_that_do_not_wait, send_a_megabyte_at_most) {
+  world_with.stream_buffer = 8 << 20;
+  constexpr std::size_t megabyte = 1 << 20;
+  const std::string much(3 * megabyte, 'x');
+  const short_file file{much};
+  in_color([&]() -> task<> {
+    const auto of_file = stream_pair::make();
+    const auto of_head = stream_pair::make();
+    co_await yield();
+    const std::size_t sent = *of_file->near.try_send_file(file.descriptor(), 0, much.size());
+    EXPECT_LE(sent, megabyte);
+    EXPECT_GT(sent, 0u);
+    EXPECT_EQ(of_file->near.try_send_file(file.descriptor(), 0, 1).has_value(), sent < megabyte / 2) << "one event moves about that much";
+    co_await yield();
+    EXPECT_LE(*of_head->near.try_send_file(file.descriptor(), 0, 1, much), megabyte);
+  });
+}
+
 TEST_P(calls_on_pipes, end_the_program_outside_of_their_color) {
   EXPECT_DEATH(
       {

@@ -224,14 +224,16 @@ class socket_stream : public byte_stream {
                                            at == file_place::memory);
   }
 
-  /// Sends as much as goes without waiting, for room or for the disk, of a megabyte at most and what stands before it, and gives how much that was:
-  /// first of `head`, then of the file. The rest is for send_file.
+  /// Sends what there is room for, first of `head`, then of the file, and gives how much that was; the rest is for send_file. If the disk would have to be
+  /// read first, nothing is sent: whether it would, two bytes tell, as for send_file, and where that may be wrong the worker waits here, too.
   ///
   /// Color: the stream's, within an event; ends the program elsewhere. `file` and `head` need not outlive the call.
-  /// Errors: std::errc::operation_would_block if nothing goes, if the system's cache has not all of that piece (as far as send_file asks), if another
-  /// write waits, or if 64 operations were done at once in this event: then nothing was sent. Others only if nothing was sent, too; what is wrong after a
-  /// part has gone, as a file that is shorter, the next send_file says.
-  /// Cost: send_file's, without an event; no system call if the last write has found no room and there was none since, where somebody has waited before.
+  /// Errors: std::errc::operation_would_block if nothing goes, if another write waits, or if this event has done at once what it may: 64 operations, or about
+  /// a megabyte. Others only if nothing was sent: what ends it behind a part is not told, and the next call meets it, or what follows from it. A file that
+  /// cannot be sent, or has ended, is such a case if there is a head.
+  /// Limits: a megabyte, with the head; only of so much is the disk asked for.
+  /// Cost: send_file's where that is done at once; no system call if the last write has found no room and there was none since, where somebody has waited
+  /// before.
   [[nodiscard]] result<std::size_t> try_send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head = {},
                                                   file_place at = file_place::disk,
                                                   std::source_location site = std::source_location::current()) noexcept;

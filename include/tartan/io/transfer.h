@@ -128,9 +128,9 @@ class send_file_op : public io_wait {
       : io_wait{on, flow::out}, offset_{offset}, left_{bytes}, head_{head}, file_{file}, in_memory_{in_memory} {}
   [[nodiscard]] result<value_type> take() const noexcept { return failed() ? result<value_type>{error()} : result<value_type>{done_}; }
 
-  /// Instead of beginning it: what goes without waiting, for room or for the disk; then it has ended. Gives how much that was, an error only if
-  /// nothing went.
-  [[nodiscard]] result<value_type> try_now(io_slot& on) noexcept;
+  /// Instead of beginning it: what goes without waiting for room; nothing, if the disk is to be waited for. Then it has ended. Gives how much went, and an
+  /// error only if nothing did.
+  [[nodiscard]] result<value_type> send_what_goes(io_slot& on) noexcept;
 
  private:
   step attempt(io_slot& on) noexcept final;

@@ -46,8 +46,8 @@ class page_cache {
   /// Takes the place of what is there under this path, unless that was checked later: what comes late may be an older state. A page beyond the limits
   /// is not kept, and drives out no other.
   ///
-  /// Limits: 16 pages are passed over, at most; then the oldest goes, whether it was found or not.
   /// Errors: std::bad_alloc; then there is nothing under this path.
+  /// Limits: 16 pages are passed over, at most; then the oldest goes, whether it was found or not.
   void put(std::string_view path, shared_page content, time checked);
   void drop(std::string_view path);
 

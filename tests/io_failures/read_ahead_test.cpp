@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <semaphore>
 #include <string>
@@ -138,7 +139,7 @@ TEST_P(sending_a_file, that_does_not_wait_asks_for_both_ends_of_a_megabyte) {
     auto ends = local::pair();
     auto opened = co_await file::open(path());
     const failing_call looks{call::preadv2, EIO, 1'000'000};
-    const auto sent = ends->first.try_send_file(opened->native_handle(), 0, 3 * megabyte);
+    const auto sent = ends->first.try_send_file(opened->native_handle(), 0, std::numeric_limits<std::size_t>::max());
     EXPECT_TRUE(sent && *sent <= megabyte);
     EXPECT_EQ(looks.made(), 2u);
   }).detach();

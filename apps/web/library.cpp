@@ -220,7 +220,7 @@ tartan::task<> library::keep_on(shelf& into, const std::vector<due_page>& all, s
                                 page_cache::time asked) {
   co_await tartan::hint({.priority = 1});  // a branch has none of its parent's
   for (const std::size_t n : which) {
-    co_await tartan::on(into.color.value());  // for each anew: many in a row leave the shelf to others in between
+    co_await tartan::on(into.color.value());  // for each anew: after 64 of them others have their turn
     const due_page& each = all[n];
     const page_cache::entry* const there = into.pages.find(each.key);
     // Driven out, or asked for meanwhile: what the sweep has read may be an older state.

@@ -109,11 +109,13 @@ void connection::take_turn(const tartan::result<>& ready) {
   if (!ready) [[unlikely]] return end_of_wait(ready.error());
   take_input();
   if (came_ != arrival::bytes) return;
-  next_ = answer();
-  if (next_ != stop::input) return;
-  if (!exchange_->log.empty()) tell_log();
-  is_left_ = !send_now();
-  if (is_left_ || is_over()) return;
+  do {
+    next_ = answer();
+    if (next_ != stop::input && next_ != stop::output) return;
+    if (!exchange_->log.empty()) tell_log();
+    is_left_ = !send_now();
+    if (is_left_ || is_over()) return;
+  } while (next_ == stop::output);
   wait_for_input();
   came_ = arrival::nothing;
 }

@@ -258,9 +258,8 @@ toml::table parse(const std::string& path) {
 
 }  // namespace
 
-settings read_config(const std::string& path) {
+settings read_config(const std::string& path, settings into) {
   const toml::table all = parse(path);
-  settings into;
   section from{path, "", all};
   if (all.contains("listen-tls")) into.listen.clear();  // else who wants TLS would get both
   from.texts("listen", into.listen);

@@ -160,6 +160,15 @@ TEST_F(a_config, that_is_no_toml_says_in_which_line) {
   EXPECT_TRUE(error("a = 1\na = 2\n").starts_with("2: "));
 }
 
+TEST_F(a_config, that_says_nothing_leaves_what_there_was) {
+  settings before;
+  before.pages.cache = {.bytes = 5, .entries = 6};
+  std::ofstream{path_} << "[cache]\nentries = 7\n[[host]]\nroot = \"/\"\n";
+  const settings found = read_config(path_, before);
+  EXPECT_EQ(found.pages.cache.bytes, 5u);
+  EXPECT_EQ(found.pages.cache.entries, 7u);
+}
+
 TEST_F(a_config, that_is_not_there_is_named) {
   try {
     static_cast<void>(read_config(folder_ / "nothing"));

@@ -9,15 +9,13 @@
 //
 // Buffers: a head is parsed in one piece, and buf::chain's slices may end anywhere in it; so what is read goes into one piece of memory
 // (read_buffer). Most responses are short: copied into one string, many leave with one write, and need no slice each. What is longer is sent
-// behind them from the page that all share, or by the kernel from where it has that, or from the disk: so nobody who reads slowly keeps a
-// copy. A server that hands bodies on, or writes more than its peers read, wants buf::chain and its marks.
+// behind them from the page that all share, or by the kernel from where it has that; or is read from the disk when there is room for it: so nobody
+// who reads slowly keeps a copy. A server that hands bodies on, or writes more than its peers read, wants buf::chain and its marks.
 #include "connection.h"
 
-#include <tartan/core/await_blocking.h>
 #include <tartan/core/hints.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -28,12 +26,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using place = tartan::tcp::stream::file_place;
-
-constexpr std::size_t sent_unasked = 8 * 1024;    // bytes of responses that the kernel surely takes at once
 constexpr std::size_t most_kept = 32 * 1024;      // in the buffers of an exchange that a worker keeps: few need as much
-constexpr std::size_t piece = 256 * 1024;         // of a page or a file, for which the write timeout counts
-constexpr std::size_t sealed_piece = 16 * 1024;   // of a file, while TLS seals it
 constexpr std::size_t most_at_rest = 8 * 1024;    // the same, of one that a connection keeps while it waits for a request
 constexpr auto linger_for = 2s;                   // while the peer sends nothing
 constexpr auto most_lingering = 30s;
@@ -41,16 +34,6 @@ constexpr auto idle_in_a_crowd = 1s;              // then who waits for a place 
 constexpr auto slow_in_a_crowd = 10s;             // for the rest of a head or a body, or for taking a piece of a response
 constexpr auto quick = 100ms;                     // for the end, when another one waits for the place
 constexpr auto hurry = 1s;                        // instead, once the server is to end; also for a head that has begun
-
-/// Where the kernel finds a body.
-struct source {
-  int descriptor;
-  place at;
-};
-
-source source_of(const shared_page& kept, const large_file& large) noexcept {
-  return kept != nullptr ? source{kept->body.descriptor(), place::memory} : source{large->descriptor(), place::disk};
-}
 
 }  // namespace
 
@@ -200,117 +183,6 @@ tartan::task<> connection::fetch() {
   co_await tartan::hint({});
 }
 
-/// Of pages and files, with what stands around their parts.
-std::uint64_t connection::bytes_behind() const noexcept {
-  std::uint64_t bytes = 0;
-  if (!has_more_to_send()) return bytes;
-  for (const std::string& each : exchange_->frame) bytes += each.size();
-  for (const byte_range& each : exchange_->parts) bytes += each.size;
-  return bytes;
-}
-
-/// Of a page in memory of which one part comes behind out: what leaves with that. The rest stays for send_more.
-std::string_view connection::take_first_piece() noexcept {
-  if (exchange_->kept == nullptr || exchange_->parts.size() != 1) return {};
-  byte_range& part = exchange_->parts.front();
-  const std::string_view first = exchange_->kept->body.text().substr(part.first, std::min<std::uint64_t>(piece, part.size));
-  part = {part.first + first.size(), part.size - first.size()};
-  return first;
-}
-
-/// So much of it was not sent.
-void connection::untake(std::size_t bytes) noexcept {
-  if (bytes == 0) return;
-  byte_range& part = exchange_->parts.front();
-  part = {part.first - bytes, part.size + bytes};
-}
-
-/// Sends parts of a page or a file, with what stands around them.
-tartan::task<bool> connection::send_more() {
-  const large_file sent = std::move(exchange_->large);
-  const shared_page page = std::move(exchange_->kept);
-  for (std::size_t n = 0; n < exchange_->parts.size(); ++n) {
-    const bool is_framed = co_await send_text(exchange_->frame[n]);
-    if (!is_framed) co_return false;
-    for (byte_range rest = exchange_->parts[n]; rest.size != 0;) {
-      const byte_range next{rest.first, std::min<std::uint64_t>(piece, rest.size)};
-      enter(phase::sending);
-      bool went = false;
-      if (page != nullptr) {
-        went = co_await send_text(page->body.text().substr(next.first, next.size));
-      } else if (tls_ != nullptr) {
-        went = co_await send_sealed(*sent, next);
-      } else {
-        went = co_await send_piece(sent->descriptor(), next, {}, place::disk);
-      }
-      if (!went) co_return false;
-      now_ = site_->runtime.now();
-      rest = {rest.first + next.size, rest.size - next.size};
-    }
-  }
-  co_return co_await send_text(exchange_->frame.back());
-}
-
-/// Sends out and the one part behind it, without copying that through this program: from the disk, or from where the kernel has the page. Whoever reads
-/// slowly keeps no buffer for that, but a copy of out.
-tartan::task<bool> connection::send_by_kernel() {
-  const large_file sent = std::move(exchange_->large);
-  const shared_page page = std::move(exchange_->kept);
-  std::string head = exchange_->out;
-  exchange_->out.clear();
-  leave_buffer();
-  const source from = source_of(page, sent);
-  for (byte_range rest = exchange_->parts.front(); rest.size != 0;) {
-    const byte_range next{rest.first, std::min<std::uint64_t>(piece, rest.size)};
-    const bool went = co_await send_piece(from.descriptor, next, head, from.at);
-    if (!went) co_return false;
-    std::string{}.swap(head);  // the rest may take long
-    rest = {rest.first + next.size, rest.size - next.size};
-  }
-  co_return true;
-}
-
-/// A file that has become shorter ends the connection: the length was told.
-tartan::task<bool> connection::send_piece(int from, byte_range next, std::string_view before, place at) {
-  enter(phase::sending);
-  const tartan::result<std::size_t> sent = co_await peer_.send_file(from, static_cast<std::int64_t>(next.first), next.size, before, at);
-  now_ = site_->runtime.now();
-  co_return sent.has_value();
-}
-
-tartan::task<bool> connection::send_sealed(const file& from, byte_range part) {
-  for (std::uint64_t done = 0; done < part.size;) {
-    std::string text(std::min<std::uint64_t>(sealed_piece, part.size - done), '\0');
-    enter(phase::file);
-    const bool is_whole = co_await tartan::blocking([&] { return read_all(from, text, part.first + done); });
-    if (!is_whole) co_return false;
-    now_ = site_->runtime.now();
-    enter(phase::sending);
-    const tartan::result<> sent = co_await tls_->write(text);
-    if (!sent) co_return false;
-    done += text.size();
-  }
-  co_return true;
-}
-
-/// In pieces, for each of which the write timeout counts. Gives false if the peer is gone.
-tartan::task<bool> connection::send_text(std::string_view text) {
-  for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
-    enter(phase::sending);
-    bool went = false;
-    if (tls_ != nullptr) {
-      const tartan::result<> sent = co_await tls_->write(text.substr(0, piece));
-      went = sent.has_value();
-    } else {
-      const tartan::result<std::size_t> sent = co_await peer_.write(text.substr(0, piece));
-      went = sent.has_value();
-    }
-    if (!went) co_return false;
-    now_ = site_->runtime.now();  // much later, if the peer is slow
-  }
-  co_return true;
-}
-
 /// Waits for the peer to finish, dropping what it sends: closing over unread bytes resets the connection, and the peer might lose the
 /// response (RFC 9112, 9.6). That nothing is unread now says nothing: the next bytes may be on their way.
 tartan::task<> connection::linger(std::chrono::seconds most) {
@@ -368,67 +240,6 @@ void connection::leave_buffer() {
   left.clear();
   std::string& kept = site_->stores.local().output;
   if (left.capacity() > kept.capacity() && left.capacity() <= most_kept) kept.swap(left);
-}
-
-/// Writes what has been said, and the page or the file behind it, as far as that needs no waiting: in the usual case all of it. Gives whether all was.
-bool connection::send_now() {
-  std::string& out = exchange_->out;
-  sent_ += out.size() + bytes_behind();
-  if (sent_ > sent_unasked || exchange_->large != nullptr) lingers_ = true;  // the disk may take its time
-  if (tls_ != nullptr) return out.empty() && !has_more_to_send();
-  if (out.empty()) return !has_more_to_send();
-  phase_ = phase::sending;
-  waits_since_ = now_;
-  if (is_for_kernel()) return send_by_kernel_now();
-  const std::string_view page = take_first_piece();
-  const std::array<std::span<const std::byte>, 2> both{std::as_bytes(std::span{out}), std::as_bytes(std::span{page})};
-  const tartan::result<std::size_t> sent = page.empty() ? peer_.try_write(both[0]) : peer_.try_write(both);  // of one part, send() is enough
-  const std::size_t taken = sent ? *sent : 0;
-  if (taken < out.size() + page.size()) {
-    const std::size_t of_out = std::min(taken, out.size());
-    untake(page.size() - (taken - of_out));
-    out.erase(0, of_out);
-    return false;
-  }
-  out.clear();
-  if (exchange_->kept != nullptr && bytes_behind() == 0) exchange_->kept = nullptr;
-  return !has_more_to_send();
-}
-
-/// As much of out and the part behind it as goes at once, of one piece. What is left is for send_by_kernel; or for send_more, if that is little of a page.
-bool connection::send_by_kernel_now() {
-  std::string& out = exchange_->out;
-  byte_range& part = exchange_->parts.front();
-  const source from = source_of(exchange_->kept, exchange_->large);
-  const std::size_t most = std::min<std::uint64_t>(piece, part.size);
-  const tartan::result<std::size_t> went = peer_.try_send_file(from.descriptor, static_cast<std::int64_t>(part.first), most, out, from.at);
-  const std::size_t of_out = std::min(went ? *went : 0, out.size());
-  const std::size_t of_part = (went ? *went : 0) - of_out;
-  part = {part.first + of_part, part.size - of_part};
-  out.erase(0, of_out);
-  if (!out.empty() || part.size != 0) return false;
-  exchange_->kept = nullptr;
-  exchange_->large = nullptr;
-  return true;
-}
-
-/// Whether what comes behind out is to be sent by the kernel, which then sends both together.
-bool connection::is_for_kernel() const noexcept {
-  if (tls_ != nullptr || !has_more_to_send() || exchange_->parts.size() != 1) return false;
-  return exchange_->large != nullptr || (exchange_->kept->body.is_sendable() && exchange_->parts.front().size >= page_body::least_sent);
-}
-
-/// What send_now has left.
-tartan::task<bool> connection::send_rest() {
-  if (is_for_kernel()) co_return co_await send_by_kernel();
-  if (!exchange_->out.empty()) {
-    const bool went = co_await send_text(exchange_->out);
-    if (!went) co_return false;
-    exchange_->out.clear();
-  }
-  if (!has_more_to_send()) co_return true;
-  leave_buffer();  // that may take long
-  co_return co_await send_more();
 }
 
 /// A connection at rest has no exchange; but TLS needs room for what it opens before it comes.

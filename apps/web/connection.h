@@ -68,6 +68,13 @@ class alignas(64) connection {
   enum class phase : std::uint8_t { idle, head, body, file, sending, parting, lingering };
   /// Why it has stopped answering: it needs the rest of a request, or what it has said to be written, or the library; or there will be no more.
   enum class stop : std::uint8_t { input, output, library, end };
+  /// How far what was to be sent has come.
+  enum class progress : std::uint8_t {
+    all,
+    no_room,   ///< the peer has to read first
+    no_bytes,  ///< the disk has to be read first
+    failed,    ///< the peer is gone, or the file is another one
+  };
   /// What a wait for input has come to.
   enum class arrival : std::uint8_t {
     nothing,
@@ -91,6 +98,7 @@ class alignas(64) connection {
   void send_all_behind(const shared_page& what, large_file large);
   [[nodiscard]] bool has_more_to_send() const noexcept { return exchange_->large != nullptr || exchange_->kept != nullptr; }
   [[nodiscard]] bool is_for_kernel() const noexcept;
+  [[nodiscard]] bool is_from_disk() const noexcept;
   [[nodiscard]] byte_ranges ranges_of(const page& what) const;
   [[nodiscard]] std::uint64_t bytes_behind() const noexcept;
   [[nodiscard]] std::string_view take_first_piece() noexcept;
@@ -116,8 +124,9 @@ class alignas(64) connection {
   tartan::task<bool> begin_tls();
   tartan::task<bool> send_more();
   tartan::task<bool> send_by_kernel();
-  tartan::task<bool> send_piece(int from, byte_range next, std::string_view before, tartan::tcp::stream::file_place at);
-  tartan::task<bool> send_sealed(const file& from, byte_range part);
+  tartan::task<bool> send_from_disk(large_file from, byte_range part, std::string before);
+  tartan::task<progress> send_after_wait(const shared_file& from, byte_range& part, std::string& before);
+  tartan::task<bool> send_sealed(const shared_file& from, byte_range part);
   tartan::task<bool> send_text(std::string_view text);
   tartan::task<> linger(std::chrono::seconds most);
 
@@ -127,6 +136,9 @@ class alignas(64) connection {
   void leave_buffer();
   [[nodiscard]] bool send_now();
   [[nodiscard]] bool send_by_kernel_now();
+  [[nodiscard]] bool send_from_disk_now();
+  [[nodiscard]] progress send_at_hand(const shared_file& from, byte_range& part, std::string& before);
+  [[nodiscard]] progress send_copied(std::span<const char> bytes, byte_range& part, std::string& before);
   tartan::task<bool> send_rest();
   void wait_for_input();
   void take_turn(const tartan::result<>& ready);

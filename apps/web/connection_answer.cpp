@@ -30,11 +30,11 @@ std::string host_of(const tartan::result<tartan::address>& peer) {
   return text.empty() ? "-" : text;
 }
 
-/// The file of a page that is current: null for one that is in memory. Nothing: it is not open, or has become longer or shorter.
+/// The file of a page that is current: null for one that is in memory. Nothing: it is not open, or was written to.
 std::optional<large_file> at_hand(const page& what) noexcept {
   if (!what.is_large()) return large_file{};
   large_file large = what.large.lock();
-  if (large == nullptr || !is_as_long_as(*large, what.size)) return std::nullopt;
+  if (large == nullptr || !large->is_as_it_was()) return std::nullopt;
   large->note_use();
   return large;
 }

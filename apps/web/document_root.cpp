@@ -136,9 +136,11 @@ document document_root::load(std::string_view key, std::size_t most, const page*
   std::string text(found.content.size, '\0');
   if (!read_all(opened, text, 0)) return failed(status::internal_error);
   found.content.body = page_body{std::move(text)};
-  // Written to while it was read: it is served like that, as by any server, but looks changed at the next check.
   struct stat after{};
-  const bool certain = !young && ::fstat(opened.descriptor(), &after) == 0 && file_version::of(after) == version;
+  const bool is_looked_at = ::fstat(opened.descriptor(), &after) == 0;
+  if (is_looked_at && after.st_size < now.st_size) return failed(status::internal_error);  // what was cut off may have been read as zeros
+  // Written to while it was read: it is served like that, as by any server, but looks changed at the next check.
+  const bool certain = !young && is_looked_at && file_version::of(after) == version;
   if (!certain) found.content.version = {};
   describe(found.content, name, {version, certain, wanted.as}, seconds, with_.pages);
   return found;

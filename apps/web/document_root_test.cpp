@@ -69,6 +69,12 @@ TEST_F(folder, tells_of_each_failure_of_the_system) {
   EXPECT_EQ(open_files(), before);
 }
 
+TEST_F(folder, gives_nothing_of_a_file_that_was_cut_while_it_was_read) {
+  const failing_disk cut{disk_call::fstat, 0, 1, 1};
+  EXPECT_EQ(root_.load("/page", 100).code, status::internal_error);
+  EXPECT_EQ(cut.calls(), 2u);
+}
+
 TEST_F(folder, knows_a_page_by_its_version) {
   const document first = root_.load("/page", 100);
   EXPECT_FALSE(first.unchanged);

@@ -18,12 +18,12 @@ namespace web {
 
 namespace {
 
-/// As it is on the shelf; nothing if it is not there, or is large and nobody has it open any more, or has become longer or shorter since.
+/// As it is on the shelf; nothing if it is not there, or is large and nobody has it open any more, or it was written to since.
 std::optional<finding> kept(page_cache& pages, std::string_view key) {
   const page_cache::entry* const known = pages.find(key);
   if (known == nullptr) return std::nullopt;
   finding found{status::ok, known->content, known->content->large.lock(), known->checked};
-  if (known->content->is_large() && (found.large == nullptr || !is_as_long_as(*found.large, known->content->size))) return std::nullopt;
+  if (known->content->is_large() && (found.large == nullptr || !found.large->is_as_it_was())) return std::nullopt;
   return found;
 }
 
@@ -140,12 +140,12 @@ finding library::keep(shelf& into, std::string_view key, document came, const st
   } else if (came.code == status::ok) {
     if (came.large.is_open()) {
       const bool is_open_already = old && old->large != nullptr && old->content->version == came.content.version;
-      found.large = is_open_already ? old->large : std::make_shared<const shared_file>(std::move(came.large));
+      found.large = is_open_already ? old->large : std::make_shared<const shared_file>(std::move(came.large), came.content.version);
     }
     came.content.large = found.large;
     found.content = std::make_shared<const page>(std::move(came.content));
   }
-  const page_cache::entry* const before = came.code != status::unavailable && !came.unchanged ? into.pages.find(key) : nullptr;
+  const page_cache::entry* const before = came.code != status::unavailable && !came.unchanged ? into.pages.look(key) : nullptr;
   if (const large_file was = before != nullptr ? before->content->large.lock() : nullptr; was != nullptr && was != found.large) {
     std::erase(into.files, was);  // it is another file now, or none, or has another length
   }
@@ -222,7 +222,7 @@ tartan::task<> library::keep_on(shelf& into, const std::vector<due_page>& all, s
   for (const std::size_t n : which) {
     co_await tartan::on(into.color.value());  // for each anew: after 64 of them others have their turn
     const due_page& each = all[n];
-    const page_cache::entry* const there = into.pages.find(each.key);
+    const page_cache::entry* const there = into.pages.look(each.key);
     // Driven out, or asked for meanwhile: what the sweep has read may be an older state.
     if (there == nullptr || there->content != each.known.lock() || there->checked >= asked || into.open.contains(each.key)) continue;
     const finding old{status::ok, there->content, nullptr, there->checked};

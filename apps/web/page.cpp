@@ -1,7 +1,5 @@
 #include "page.h"
 
-#include <sys/stat.h>
-
 #include <array>
 #include <string>
 
@@ -95,10 +93,6 @@ constexpr std::array types{
 };
 
 }  // namespace
-
-file_version file_version::of(const struct stat& s) noexcept {
-  return {s.st_dev, s.st_ino, s.st_size, file_time::of(s.st_mtim), file_time::of(s.st_ctim)};
-}
 
 std::string_view content_type(std::string_view path, const type_map& more) noexcept {
   const std::string_view name = path.substr(path.rfind('/') + 1);

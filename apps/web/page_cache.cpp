@@ -22,11 +22,17 @@ page_cache::entry* page_cache::find(std::string_view path) {
   return &known;
 }
 
+const page_cache::entry* page_cache::look(std::string_view path) const {
+  const auto found = by_path_.find(path);
+  return found == by_path_.end() ? nullptr : &*found->second;
+}
+
 void page_cache::put(std::string_view path, shared_page content, time checked) {
-  if (entry* const known = find(path); known != nullptr) {
-    if (known->checked > checked) return;
-    if (known->content == content) {
-      known->checked = checked;
+  if (const auto known = by_path_.find(path); known != by_path_.end()) {
+    entry& there = *known->second;
+    if (there.checked > checked) return;
+    if (there.content == content) {
+      there.checked = checked;
       return;
     }
   }

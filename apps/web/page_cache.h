@@ -42,6 +42,8 @@ class page_cache {
 
   /// Null: not here. What is found is passed over when room is made next.
   [[nodiscard]] entry* find(std::string_view path);
+  /// The same for who does not want the page, but to know what is here: it does not count as found.
+  [[nodiscard]] const entry* look(std::string_view path) const;
 
   /// Takes the place of what is there under this path, unless that was checked later: what comes late may be an older state. A page beyond the limits
   /// is not kept, and drives out no other.

@@ -91,6 +91,21 @@ TEST(page_cache, makes_room_by_a_page_that_was_asked_for_long_ago) {
   EXPECT_EQ(cache.size(), 3u);
 }
 
+/// Else what the library looks at for its own sake would stay for ever.
+TEST(page_cache, makes_room_by_a_page_that_was_looked_at_or_put_again) {
+  page_cache cache{{.bytes = 1 << 20, .entries = 3}};
+  const shared_page first = page_of(10);
+  cache.put(path_of(0), first, {});
+  cache.put(path_of(1), page_of(10), {});
+  cache.put(path_of(2), page_of(10), {});
+  cache.put(path_of(0), first, {});
+  ASSERT_NE(cache.look(path_of(0)), nullptr);
+  EXPECT_EQ(cache.look(path_of(0))->content, first);
+  EXPECT_EQ(cache.look("/none"), nullptr);
+  cache.put(path_of(3), page_of(10), {});
+  EXPECT_EQ(cache.look(path_of(0)), nullptr);
+}
+
 TEST(page_cache, passes_over_sixteen_pages_at_most) {
   page_cache cache{{.bytes = 1 << 20, .entries = 30}};
   for (int n = 0; n < 30; ++n) {

@@ -32,6 +32,13 @@ inline std::string get(std::string_view path, std::string_view fields = "") {
   return std::string{"GET "}.append(path).append(" HTTP/1.1\r\nHost: a\r\n").append(fields).append("\r\n");
 }
 
+/// Each byte tells where it stands.
+inline std::string placed_text(std::size_t bytes) {
+  std::string text(bytes, ' ');
+  for (std::size_t n = 0; n < bytes; ++n) text[n] = static_cast<char>('a' + (n + n / 26 + n / 677) % 26);
+  return text;
+}
+
 /// What came until the connection ended, and how it ended.
 struct heard {
   std::string text;

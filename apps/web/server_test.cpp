@@ -560,22 +560,6 @@ TEST_P(a_server, serves_another_folder_that_has_taken_the_place_of_its_own) {
   });
 }
 
-TEST_P(a_server, ends_a_response_whose_file_cannot_be_read_on) {
-  play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
-    const auto peer = *c.peer_address();
-    {
-      const test::failing_disk fails{test::disk_call::pread, EIO, 2, 2};  // the third piece, and when that is tried again
-      co_await send(c, get("/large"));
-      const heard all = co_await rest_of(c);
-      EXPECT_TRUE(all.text.starts_with("HTTP/1.1 200 ")) << all.text;
-      EXPECT_LT(all.text.size(), large);
-    }
-    auto next = co_await tartan::tcp::connect(peer);
-    co_await send(*next, get("/large", "Connection: close\r\n"));
-    EXPECT_GT((co_await rest_of(*next)).text.size(), large);
-  });
-}
-
 TEST_P(a_server, asks_whether_the_disk_has_to_be_waited_for_only_of_what_lies_there) {
   write("kept", std::string(20'000, 'x'));
   with_.pages.open_files = 0;  // else one stays open for some seconds, of the real time

@@ -1,13 +1,16 @@
 #include "settings.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdio>
 #include <string>
 #include <utility>
 
 #include "config.h"
 #include "field.h"
+#include "memory_here.h"
 #include "one_line.h"
 
 namespace web {
@@ -68,7 +71,8 @@ void add_options(CLI::App& app, settings& s) {
   add_time(app, "--idle-timeout", s.times.idle, "For the next request: then the connection is closed; for all of a body: then 408");
   add_time(app, "--write-timeout", s.times.write, "For each 256 KB of a response, 16 KB of a file over TLS: then the connection is closed");
   add_time(app, "--drain-timeout", s.times.drain, "For requests in progress, after SIGINT or SIGTERM");
-  app.add_option("--cache-bytes", s.pages.cache.bytes, "Memory for pages; workers keep as much again of old ones, at most")
+  app.add_option("--cache-bytes", s.pages.cache.bytes, "Memory for pages; workers keep as much again of old ones, at most. "
+                 "If it is not said: a 16th of what there is, 256 MB at most")
       ->check(from_to(0, std::uint64_t{1} << 40))
       ->type_name("BYTES")
       ->capture_default_str();
@@ -132,11 +136,19 @@ std::string parse_options(int argc, const char* const* argv, settings& into) {
 
 }  // namespace
 
+settings usual_settings() {
+  settings made;
+  made.pages.cache.bytes = std::min(memory_here() / 16, std::size_t{256} << 20);
+  made.pages.largest_page = std::size_t{1} << 20;
+  return made;
+}
+
 settings read_again(int argc, const char* const* argv) {
-  settings found;
+  const settings usual = usual_settings();
+  settings found = usual;
   const std::string config = parse_options(argc, argv, found);
   if (config.empty()) return found;
-  found = read_config(config);
+  found = read_config(config, usual);
   const std::string log = found.access_log;
   static_cast<void>(parse_options(argc, argv, found));  // options go before the file
   if (found.access_log != log) found.access_log_at.clear();

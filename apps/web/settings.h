@@ -56,6 +56,9 @@ struct settings {
   [[nodiscard]] bool operator==(const settings&) const = default;
 };
 
+/// What counts where nothing else is said: `pages` have a 16th of the memory that there is for this process, 256 MB at most; one has 1 MB at most.
+[[nodiscard]] settings usual_settings();
+
 /// Whether to go on, and if not, with which status to end.
 struct command_line {
   settings what;

@@ -4,6 +4,8 @@
 #include <tartan/core/per_worker.h>
 #include <tartan/core/runtime.h>
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,11 +30,13 @@ struct worker_store {
   }
   /// More than one is needed where answers wait for the disk, or for who reads slowly.
   static constexpr std::size_t most_spare = 16;
+  static constexpr std::size_t most_of_file = 64 * 1024;
 
   std::vector<page_cache> pages;  ///< of each host, some of those that it has served
   date_clock date;
   std::vector<std::unique_ptr<exchange>> spare;  ///< for the next that answer; the last one was used last
   std::string output;  ///< empty: a buffer for responses of who has given his away
+  std::array<char, most_of_file> of_file;  ///< for what was read of a large file, until it is sent; not to be kept over a co_await
 };
 
 /// Settings and folders never change, the libraries' shelves and the log have colors, the rest is per worker: nothing needs a lock.

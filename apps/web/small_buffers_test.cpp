@@ -1,6 +1,7 @@
 /// Responses of which only a part goes at once: each byte tells where it stands.
 #include <tartan/core/spawn.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <string>
@@ -8,11 +9,13 @@
 #include <vector>
 
 #include "server_fixture.h"
+#include "tests/web/failing_disk.h"
 
 namespace web {
 namespace {
 
 using test::heard;
+using test::placed_text;
 using test::rest_of;
 using test::send;
 
@@ -21,12 +24,6 @@ class a_server_of_small_buffers : public test::a_server {
   a_server_of_small_buffers() {
     write("kept", kept_);
     write("large", large_);
-  }
-
-  [[nodiscard]] static std::string text_of(std::size_t bytes) {
-    std::string text;
-    for (std::size_t n = 0; n < bytes; ++n) text += static_cast<char>('a' + (n + n / 26 + n / 677) % 26);
-    return text;
   }
 
   [[nodiscard]] static std::string get(std::string_view path, std::string_view lines) {
@@ -49,14 +46,7 @@ class a_server_of_small_buffers : public test::a_server {
     }
   }
 
-  const std::string kept_ = text_of(60'000);    // in memory, from where the kernel sends it
-  const std::string large_ = text_of(large);    // on the disk
-};
-INSTANTIATE_TEST_SUITE_P(on, a_server_of_small_buffers, testing::Values(1u, 2u));
-
-/// The sizes: less than a head; a head and some of its body; all of the page but less than what is worth the kernel's way; all.
-TEST_P(a_server_of_small_buffers, sends_each_byte_once_wherever_room_ends) {
-  for (const std::size_t room : {100u, 5'000u, 55'000u, 1'000'000u}) {
+  void expect_each_byte_with(std::size_t room) {
     network_.stream_buffer = room;
     play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
       auto sending = tartan::spawn_in(tartan::color{7}, send(c, get("/kept", "") + get("/large", "") + get("/kept", "Range: bytes=1000-40999\r\n") +
@@ -72,6 +62,30 @@ TEST_P(a_server_of_small_buffers, sends_each_byte_once_wherever_room_ends) {
       EXPECT_TRUE(bodies[3] == large_.substr(12'345, 267'891 - 12'345)) << room;
       EXPECT_TRUE(bodies[4] == kept_) << room;
     });
+  }
+
+  const std::string kept_ = placed_text(60'000);    // in memory, from where the kernel sends it
+  const std::string large_ = placed_text(large);    // on the disk
+};
+INSTANTIATE_TEST_SUITE_P(on, a_server_of_small_buffers, testing::Values(1u, 2u));
+
+/// The sizes: less than a head; a head and some of its body; all of the page but less than what is worth the kernel's way; all.
+TEST_P(a_server_of_small_buffers, sends_each_byte_once_wherever_room_ends) {
+  for (const std::size_t room : {100u, 5'000u, 55'000u, 1'000'000u}) expect_each_byte_with(room);
+}
+
+/// For all of them; for some, as where the system has lost a part of a file.
+TEST_P(a_server_of_small_buffers, sends_each_byte_once_if_the_disk_has_to_be_asked_for_them) {
+  network_.partial_percent = 0;  // a write of a few bytes would have 64 KB read again, by another thread
+  for (const std::size_t room : {5'000u, 55'000u, 1'000'000u}) {
+    const test::failing_disk asked{test::disk_call::preadv2, EAGAIN, 1'000'000};
+    expect_each_byte_with(room);
+    EXPECT_GT(asked.calls(), 1u);
+    EXPECT_LT(asked.calls(), 20 + 2 * (2 * large / room)) << "who waits for room asks again and again";
+  }
+  for (const unsigned times : {1u, 3u}) {
+    const test::failing_disk asked{test::disk_call::preadv2, EOPNOTSUPP, times, 1};
+    expect_each_byte_with(55'000);
   }
 }
 

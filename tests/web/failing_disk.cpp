@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
@@ -19,19 +20,20 @@ namespace web::test {
 namespace {
 
 struct failure {
-  disk_call which;
   int error;
   unsigned from;  ///< the call that fails first
   unsigned to;    ///< the one that succeeds again
   std::atomic<unsigned> calls{0};
 };
-std::atomic<failure*> planned{nullptr};
+std::array<std::atomic<failure*>, disk_calls> all_planned{};
 std::atomic<std::time_t> changed{0};  ///< 0: as the system says
+
+std::atomic<failure*>& planned_of(disk_call which) noexcept { return all_planned[static_cast<unsigned>(which)]; }
 
 /// The error that this call gives; nothing: it is made.
 std::optional<int> error_of(disk_call which) noexcept {
-  failure* const plan = planned.load(std::memory_order_acquire);
-  if (plan == nullptr || plan->which != which) return std::nullopt;
+  failure* const plan = planned_of(which).load(std::memory_order_acquire);
+  if (plan == nullptr) return std::nullopt;
   const unsigned number = plan->calls.fetch_add(1, std::memory_order_relaxed);
   if (number < plan->from || number >= plan->to) return std::nullopt;
   return plan->error;
@@ -39,11 +41,11 @@ std::optional<int> error_of(disk_call which) noexcept {
 
 }  // namespace
 
-failing_disk::failing_disk(disk_call which, int error, unsigned times, unsigned before) noexcept {
-  planned.store(new failure{which, error, before, before + times}, std::memory_order_release);
+failing_disk::failing_disk(disk_call which, int error, unsigned times, unsigned before) noexcept : which_{which} {
+  planned_of(which).store(new failure{error, before, before + times}, std::memory_order_release);
 }
-unsigned failing_disk::calls() const noexcept { return planned.load(std::memory_order_acquire)->calls.load(std::memory_order_relaxed); }
-failing_disk::~failing_disk() { delete planned.exchange(nullptr); }
+unsigned failing_disk::calls() const noexcept { return planned_of(which_).load(std::memory_order_acquire)->calls.load(std::memory_order_relaxed); }
+failing_disk::~failing_disk() { delete planned_of(which_).exchange(nullptr); }
 
 files_changed::files_changed(std::chrono::seconds from_now) noexcept { changed = std::time(nullptr) + from_now.count(); }
 files_changed::~files_changed() { changed = 0; }
@@ -70,11 +72,13 @@ extern "C" long __wrap_syscall(long number, ...) {
 extern "C" int __real_fstat(int file, struct stat* into);
 extern "C" int __wrap_fstat(int file, struct stat* into);
 extern "C" int __wrap_fstat(int file, struct stat* into) {
-  if (const std::optional<int> error = error_of(disk_call::fstat)) {
+  const std::optional<int> error = error_of(disk_call::fstat);
+  if (error && *error != 0) {
     errno = *error;
     return -1;
   }
   const int got = __real_fstat(file, into);
+  if (error) --into->st_size;
   if (const std::time_t at = web::test::changed; at != 0) into->st_ctim = {at, 0};
   return got;
 }

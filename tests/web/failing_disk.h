@@ -7,10 +7,10 @@
 namespace web::test {
 
 enum class disk_call : unsigned { openat2, fstat, pread, pwrite, memfd_create, mmap, preadv2 };
+inline constexpr unsigned disk_calls = 7;
 
-/// While it lives, one call fails `times` times: it is not made, and gives the error; 0: pread finds the end of the file.
-/// A pwrite has written a half before, and with 0 says so. Calls of all
-/// threads count. One at a time.
+/// While it lives, one call fails `times` times: it is not made, and gives the error; 0: pread finds the end of the file, fstat a file that is a byte
+/// shorter. A pwrite has written a half before, and with 0 says so. Calls of all threads count. One at a time of each.
 class failing_disk {
  public:
   /// `before`: how many calls succeed first.
@@ -20,6 +20,9 @@ class failing_disk {
   ~failing_disk();
   /// That were made or failed, so far; with `times` 0 they are only counted.
   [[nodiscard]] unsigned calls() const noexcept;
+
+ private:
+  disk_call which_;
 };
 
 /// While it lives, every file was last changed at this time from now on the wall. One at a time.

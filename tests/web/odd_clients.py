@@ -168,6 +168,26 @@ def a_client_that_does_not_read_costs_the_kernel_little():
 
 
 @test
+def a_file_that_is_cut_while_it_is_sent_ends_or_comes_as_it_was():
+    whole = bytes((n + n // 256 + n // 65536) % 256 for n in range(4 << 20))
+    with tempfile.TemporaryDirectory() as folder, server(root=folder) as s:
+        for size, left in ((4 << 20, 65636), (4 << 20, 100), (4 << 20, 1 << 20), (4 << 20, 0), (500_000, 100)):
+            path = pathlib.Path(folder) / f"{size}-{left}"
+            path.write_bytes(whole[:size])
+            with s.connect(receive_buffer=4096) as slow:
+                slow.send(get(f"/{path.name}"))
+                while b"\r\n\r\n" not in slow.got:
+                    expect(slow.receive(), slow.got)
+                os.truncate(path, left)
+                end = slow.got.index(b"\r\n\r\n") + 4 + size
+                while len(slow.got) < end and slow.receive():
+                    pass
+                body = slow.got.partition(b"\r\n\r\n")[2]
+                expect(whole.startswith(body), size, left, len(body))
+                expect(len(body) == size if size <= 1 << 20 else len(body) < size, size, left, len(body))
+
+
+@test
 def a_client_that_is_cut_off_leaves_nothing_behind():
     with server("--write-timeout", "0.2") as s, s.connect(receive_buffer=4096) as stalled:
         stalled.send(get("/large.bin") * 20)

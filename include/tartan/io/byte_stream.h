@@ -140,6 +140,17 @@ class byte_stream : public io_object {
     detail::start_io<detail::write_op>(std::forward<F>(f), site, key(), kind_, parts);
   }
 
+  /// Waits until a write is worth a try: there is room, or an error. It may be wrong, and say so though there is none. Together with try_write it lets who
+  /// can make the bytes anew wait for a slow peer without keeping them.
+  ///
+  /// Errors: none of the peer's: those are for the write.
+  /// Order: behind the writes that wait.
+  [[nodiscard]] auto writable() noexcept { return detail::io_awaitable<detail::writable_op>{std::in_place, key()}; }
+  template <detail::completion_of<detail::writable_op> F>
+  void writable(F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::writable_op>(std::forward<F>(f), site, key());
+  }
+
   /// Writes as much as goes without waiting, by one system call, and gives how much that was; the rest is for write.
   ///
   /// Color: the stream's, within an event; ends the program elsewhere.
@@ -199,6 +210,8 @@ class socket_stream : public byte_stream {
   /// worker waits for the disk itself where the cache has lost only what lies between, or loses it while a slow peer is waited for; where the file
   /// system cannot tell; where no thread can be started; and after stop. That thread has a duplicate of `file`, with whose end the process loses its
   /// fcntl(F_SETLK) locks of this file; those of F_OFD_SETLK stay.
+  /// It is sent as it is when the peer takes it: what somebody writes there before goes instead, and zeros, up to the length that was asked for, if the file
+  /// is cut. A file that others may change is better read and written.
   /// Errors: errc::end_of_stream if the file is shorter. Whatever is wrong with the file, the head has left, or does, 200 ms later or more.
   /// Cost: one system call more for each megabyte, and one for the first, unless its place is memory; two around each that sends, and a third
   /// where only a part went, for sendfile knows no MSG_NOSIGNAL: they keep SIGPIPE away from this program, unless it has said that it ignores it

@@ -77,6 +77,7 @@ class write_end : public end {
   [[nodiscard]] static result<write_end> from_fd(runtime& rt, int descriptor, tartan::color c);
 
   using byte_stream::try_write;
+  using byte_stream::writable;
   using byte_stream::write;
 
  private:

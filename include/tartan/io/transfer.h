@@ -54,6 +54,17 @@ class alignas(64) readable_op : public io_wait {
   step attempt(io_slot& /*on*/) noexcept final { return step::done; }
 };
 
+/// Waits until a write is worth a try.
+class writable_op : public io_wait {
+ public:
+  using value_type = void;
+  explicit writable_op(slot_key on) noexcept : io_wait{on, flow::out} {}
+  [[nodiscard]] result<value_type> take() const noexcept { return failed() ? result<value_type>{error()} : result<value_type>{}; }
+
+ private:
+  step attempt(io_slot& /*on*/) noexcept final { return step::done; }
+};
+
 /// Reads until the span is full.
 class read_exactly_op : public read_op {
  public:

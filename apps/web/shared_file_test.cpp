@@ -1,0 +1,115 @@
+#include "shared_file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "tests/temporary_folder.h"
+#include "tests/web/failing_disk.h"
+
+namespace web {
+namespace {
+
+class a_shared_file : public testing::Test {
+ protected:
+  a_shared_file() { std::ofstream{path_} << "0123456789"; }
+
+  [[nodiscard]] shared_file opened() const {
+    file made{::open(path_.c_str(), O_RDONLY | O_CLOEXEC)};
+    struct stat now{};
+    EXPECT_EQ(::fstat(made.descriptor(), &now), 0);
+    return shared_file{std::move(made), file_version::of(now)};
+  }
+  /// What can be read from there on: of what is in memory; "end" if the file is another one, "wait" if it has to be waited for.
+  [[nodiscard]] static std::string at_hand(const shared_file& from, std::uint64_t first) {
+    std::array<char, 8> room{};
+    const tartan::result<std::size_t> got = from.read_at_hand(room, first);
+    if (got) return {room.data(), *got};
+    if (got.error() == tartan::errc::end_of_stream) return "end";
+    return got.error() == std::errc::operation_would_block ? "wait" : got.error().message();
+  }
+  /// The same, of the disk.
+  [[nodiscard]] static std::string on_disk(const shared_file& from, std::uint64_t first) {
+    std::array<char, 8> room{};
+    return from.read(room, first) ? std::string{room.data(), room.size()} : "end";
+  }
+  void write_in_place(std::string_view text) const {
+    const auto before = std::filesystem::last_write_time(path_);
+    std::ofstream{path_} << text;
+    std::filesystem::last_write_time(path_, before + std::chrono::seconds{1});  // where the system's clock ticks slowly
+  }
+
+  tartan::test::temporary_folder folder_;
+  const std::string path_ = folder_ / "file";
+};
+
+TEST_F(a_shared_file, is_read_from_memory_as_far_as_it_goes) {
+  const shared_file whole = opened();
+  EXPECT_EQ(at_hand(whole, 0), "01234567");
+  EXPECT_EQ(at_hand(whole, 4), "456789");
+  EXPECT_EQ(at_hand(whole, 10), "end");
+  EXPECT_EQ(on_disk(whole, 2), "23456789");
+  EXPECT_EQ(on_disk(whole, 3), "end");
+  EXPECT_TRUE(whole.is_as_it_was());
+}
+
+TEST_F(a_shared_file, is_waited_for_if_it_is_not_in_memory_or_nobody_knows) {
+  const shared_file whole = opened();
+  for (const int error : {EAGAIN, EOPNOTSUPP, EIO}) {
+    const test::failing_disk fails{test::disk_call::preadv2, error};
+    EXPECT_EQ(at_hand(whole, 0), "wait") << error;
+  }
+  EXPECT_EQ(at_hand(whole, 0), "01234567");
+}
+
+/// Also what is still there: the system may have filled it with zeros between.
+TEST_F(a_shared_file, that_is_cut_has_nothing_that_counts) {
+  const shared_file whole = opened();
+  std::filesystem::resize_file(path_, 9);
+  EXPECT_EQ(at_hand(whole, 0), "end");
+  EXPECT_EQ(on_disk(whole, 0), "end");
+  EXPECT_FALSE(whole.is_as_it_was());
+}
+
+TEST_F(a_shared_file, that_is_written_to_has_nothing_that_counts) {
+  const shared_file whole = opened();
+  write_in_place("abcdefghij");
+  EXPECT_EQ(at_hand(whole, 0), "end");
+  EXPECT_EQ(on_disk(whole, 0), "end");
+  EXPECT_FALSE(whole.is_as_it_was());
+}
+
+TEST_F(a_shared_file, that_grows_has_what_was_promised) {
+  const shared_file whole = opened();
+  std::ofstream{path_, std::ios::app} << "a line";
+  EXPECT_EQ(at_hand(whole, 0), "01234567");
+  EXPECT_EQ(on_disk(whole, 0), "01234567");
+  EXPECT_FALSE(whole.is_as_it_was()) << "a new response has more";
+}
+
+TEST_F(a_shared_file, whose_name_another_one_takes_is_as_it_was) {
+  const shared_file whole = opened();
+  std::ofstream{folder_ / "new"} << "abc";
+  std::filesystem::rename(folder_ / "new", path_);
+  EXPECT_EQ(at_hand(whole, 0), "01234567");
+  EXPECT_TRUE(whole.is_as_it_was());
+}
+
+TEST_F(a_shared_file, of_which_nothing_can_be_known_is_taken_to_be_as_it_was_but_not_read) {
+  const shared_file none{file{}, {}};
+  EXPECT_TRUE(none.is_as_it_was());
+  EXPECT_EQ(at_hand(none, 0), "wait");
+  EXPECT_EQ(on_disk(none, 0), "end");
+}
+
+}  // namespace
+}  // namespace web

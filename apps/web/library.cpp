@@ -123,10 +123,30 @@ tartan::task<finding> library::ask_disk(shelf& of, std::string_view key, page_ca
   co_return turn ? *mine->answer : unavailable;
 }
 
+/// Bytes of the longest file that may be read into memory now. A set that is larger than the cache is not read again and again, which costs some times what
+/// it would cost to send it from the disk. Color: the shelf's.
+std::size_t library::most_read_into(shelf& of, page_cache::time now) const noexcept {
+  const std::size_t most = share_of(with_).bytes;
+  const auto passed = std::min<page_cache::time::duration>(now - of.credited, with_.renewal);
+  if (passed >= with_.renewal / 1000) {  // less might be less than a byte
+    const auto renewed = static_cast<std::size_t>(static_cast<double>(most) * (std::chrono::duration<double>{passed} / with_.renewal));
+    of.long_pages -= std::min(of.long_pages, renewed);
+    of.credited = now;
+  }
+  return std::min(with_.largest_page, std::max(with_.short_page, most - std::min(most, of.long_pages)));
+}
+
+/// Whether it was left on the disk, and may be read now.
+bool library::is_to_be_read(shelf& of, const page& known, page_cache::time now) const noexcept {
+  return known.is_large() && known.size <= with_.largest_page && known.size <= most_read_into(of, now);
+}
+
 /// Asks the disk, and keeps what comes. Color: the shelf's, before and after.
 tartan::task<finding> library::load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old) {
-  const page* const known = old ? old->content.get() : nullptr;
-  document came = co_await tartan::blocking([&] { return root_.load(key, with_.largest_page, known); });
+  const page* const known = old && !is_to_be_read(into, *old->content, now) ? old->content.get() : nullptr;
+  const std::size_t most = most_read_into(into, now);
+  document came = co_await tartan::blocking([&] { return root_.load(key, most, known); });
+  if (came.content.body.size() > with_.short_page) into.long_pages += came.content.body.size();
   co_return keep(into, key, std::move(came), old, now);
 }
 
@@ -163,6 +183,7 @@ tartan::task<std::optional<finding>> library::check_ahead(std::string_view key, 
   page_cache::entry* const known = at->pages.find(key);
   if (known == nullptr || at->open.contains(key)) co_return std::nullopt;  // who asks for it brings it
   if (const large_file sent = known->content->large.lock(); sent != nullptr) stay_open(at, sent);  // those that serve it do not ask
+  if (is_to_be_read(*at, *known->content, now)) co_return co_await ask_disk(*at, key, now);
   if (!with_.is_due(known->checked, now)) co_return finding{status::ok, known->content, nullptr, known->checked};
   std::optional<due_page> added;
   if (with_.is_due(known->asked, now)) {

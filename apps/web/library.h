@@ -34,6 +34,8 @@ struct finding {
 /// How pages are kept.
 struct library_settings {
   std::size_t largest_page = 64 * 1024;      ///< bytes of a file that is kept in memory, and half of what a shelf has; larger ones are sent from the disk
+  std::size_t short_page = 64 * 1024;        ///< longer ones are kept, too, if not too many have come: as many bytes as the cache has, in each `renewal`
+  std::chrono::milliseconds renewal{10'000};
   std::chrono::milliseconds recheck{1'000};  ///< how long ago the disk was asked about a page that is given out, at most, if it answers
   cache_limits cache{};
   std::chrono::milliseconds longest_sweep{20};  ///< of a job that checks pages ahead of time
@@ -77,6 +79,7 @@ class library {
   /// again each recheck / 8.
   ///
   /// `key` must live until the end. Errors: none; a page that could not be checked becomes too old, and is then asked for.
+  /// A page that was left on the disk, for too many had come, is read into memory at once if that is so no more.
   /// Limits: 1024 pages on the list; what comes then is not. A job ends after longest_sweep, or when it has read 1 MB; the rest is for the next one.
   /// Cost: two moves between colors, or three; for one of many, a job of a blocking thread.
   [[nodiscard]] tartan::task<std::optional<finding>> check_ahead(std::string_view key, page_cache::time now);
@@ -98,6 +101,8 @@ class library {
     bool closes = false;            ///< somebody looks after them
     std::map<std::string, std::shared_ptr<question>, std::less<>> open;  ///< those without an answer, by key
     std::size_t loads = 0;
+    std::size_t long_pages = 0;         ///< bytes that were read, less those that could have been read since
+    page_cache::time credited{};        ///< up to when the latter were counted
   };
 
   /// A page that the disk is to be asked about ahead of time.
@@ -116,6 +121,8 @@ class library {
   };
 
   [[nodiscard]] const std::shared_ptr<shelf>& shelf_of(std::string_view key) noexcept;
+  [[nodiscard]] std::size_t most_read_into(shelf& of, page_cache::time now) const noexcept;
+  [[nodiscard]] bool is_to_be_read(shelf& of, const page& known, page_cache::time now) const noexcept;
   void stay_open(const std::shared_ptr<shelf>& on, const large_file& what) noexcept;
   static tartan::task<> close_unused(std::weak_ptr<shelf> at);
   [[nodiscard]] tartan::task<> check_due(page_cache::time now);

@@ -129,6 +129,7 @@ extern "C" ssize_t __real_preadv2(int file, const iovec* into, int parts, off_t 
 extern "C" ssize_t __wrap_preadv2(int file, const iovec* into, int parts, off_t offset, int flags);
 extern "C" ssize_t __wrap_preadv2(int file, const iovec* into, int parts, off_t offset, int flags) {
   if (const std::optional<int> error = error_of(disk_call::preadv2)) {
+    if (*error == 0) return __real_pread(file, into->iov_base, (into->iov_len + 1) / 2, offset);
     errno = *error;
     return -1;
   }

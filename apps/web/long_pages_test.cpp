@@ -1,0 +1,102 @@
+/// Files that are kept in memory only if not too many have come.
+#include <cstddef>
+#include <string>
+
+#include "library_fixture.h"
+
+namespace web {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Of one shelf, with room for two and a half long ones.
+class long_pages : public test::pages {
+ protected:
+  long_pages() {
+    for (int n = 0; n < 8; ++n) write(std::to_string(n).c_str(), std::string(bytes, static_cast<char>('a' + n)));
+    write("short", std::string(1000, 's'));
+    with_.shelves = 1;
+    with_.cache.bytes = 5 * bytes / 2 + 5000;
+    with_.largest_page = bytes;
+    with_.short_page = 1000;
+  }
+  [[nodiscard]] static bool is_in_memory(const finding& what) {
+    EXPECT_EQ(what.code, status::ok);
+    return what.large == nullptr && what.content->body.size() == what.content->size;
+  }
+  [[nodiscard]] bool is_read(tartan::runtime& rt, library& all, int n, page_cache::time now) {
+    return is_in_memory(ask(rt, all, path_of(n), 1, now).front());
+  }
+
+  static constexpr std::size_t bytes = 40'000;
+  library_settings with_;
+};
+INSTANTIATE_TEST_SUITE_P(on, long_pages, testing::Values(1u));
+
+TEST_P(long_pages, are_read_until_there_were_as_many_as_the_cache_has) {
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  EXPECT_TRUE(is_read(rt, all, 0, start_));
+  EXPECT_TRUE(is_read(rt, all, 1, start_));
+  EXPECT_FALSE(is_read(rt, all, 2, start_));
+  EXPECT_FALSE(is_read(rt, all, 3, start_));
+  EXPECT_TRUE(is_in_memory(ask(rt, all, "/short", 1, start_).front()));
+  EXPECT_TRUE(is_read(rt, all, 0, start_)) << "it is still there";
+}
+
+TEST_P(long_pages, are_read_again_when_some_time_has_passed) {
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(is_read(rt, all, n, start_), n < 2);
+  EXPECT_FALSE(is_read(rt, all, 3, start_ + 500ms));
+  EXPECT_TRUE(is_read(rt, all, 4, start_ + 2s)) << "a fifth of the cache";
+  EXPECT_FALSE(is_read(rt, all, 5, start_ + 2s));
+  for (int n = 5; n < 8; ++n) EXPECT_EQ(is_read(rt, all, n, start_ + 1h), n < 7) << "it does not gather";
+}
+
+/// Many looks, between two of which there is less than a byte.
+TEST_P(long_pages, are_read_again_however_often_somebody_asks_meanwhile) {
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(is_read(rt, all, n, start_), n < 2);
+  bool is_one_read = false;
+  rt.spawn([&]() -> tartan::task<> {
+    for (auto passed = 0us; passed < 4s && !is_one_read; passed += 50us) {
+      const std::optional<finding> found = co_await all.check_ahead(path_of(2), start_ + passed);
+      is_one_read = found && is_in_memory(*found);
+    }
+  });
+  rt.run_until_idle();
+  EXPECT_TRUE(is_one_read);
+}
+
+TEST_P(long_pages, that_were_left_on_the_disk_are_read_by_a_check_ahead) {
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(is_read(rt, all, n, start_), n < 2);
+  const std::optional<finding> too_soon = check_ahead(rt, all, path_of(2), start_ + 100ms);
+  EXPECT_TRUE(!too_soon || !is_in_memory(*too_soon));
+  const std::optional<finding> found = check_ahead(rt, all, path_of(2), start_ + 2s);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(is_in_memory(*found));
+  EXPECT_EQ(found->content->body.text(), std::string(bytes, 'c'));
+  EXPECT_TRUE(is_read(rt, all, 2, start_ + 2s));
+}
+
+TEST_P(long_pages, that_are_longer_than_any_page_stay_on_the_disk) {
+  write("longer", std::string(bytes + 1, 'x'));
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  EXPECT_FALSE(is_in_memory(ask(rt, all, "/longer", 1, start_).front()));
+  const std::size_t loads = all.loads();
+  EXPECT_TRUE(check_ahead(rt, all, "/longer", start_ + 100ms));
+  EXPECT_EQ(all.loads(), loads);
+}
+
+}  // namespace
+}  // namespace web

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "server_fixture.h"
 #include "tests/web/failing_disk.h"
@@ -87,6 +88,14 @@ TEST_P(a_server_of_changing_files, ends_the_response_of_one_that_is_written_anew
   }));
 }
 
+TEST_P(a_server_of_changing_files, ends_the_response_of_one_that_is_written_anew_and_longer) {
+  expect_a_part(body_when([&](const std::string& path) { std::ofstream{path} << std::string(2 * all_.size(), 'x'); }));
+  expect_a_part(body_when([&](const std::string& path) {
+    std::filesystem::resize_file(path, 0);
+    std::filesystem::resize_file(path, 2 * all_.size());
+  }));
+}
+
 TEST_P(a_server_of_changing_files, sends_all_that_was_promised_of_one_that_grows) {
   EXPECT_TRUE(body_when([](const std::string& path) { std::ofstream{path, std::ios::app} << "a new line"; }) == all_);
 }
@@ -106,6 +115,41 @@ TEST_P(a_server_of_changing_files, ends_the_response_of_one_that_cannot_be_read_
     in_memory.emplace(disk_call::preadv2, EAGAIN, 1'000'000);
     at_all.emplace(disk_call::pread, EIO, 1'000'000);
   }));
+}
+
+/// What stands before its response has nothing to do with it.
+TEST_P(a_server_of_changing_files, sends_what_was_asked_for_before_one_that_cannot_be_read) {
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    co_await send(c, get("/large", "Range: bytes=0-0\r\n"));  // from now on it is open, and its page is known
+    std::string came;
+    co_await test::hear(c, came, "\r\n\r\na");
+    const failing_disk in_memory{disk_call::preadv2, EAGAIN, 1'000'000};
+    const failing_disk at_all{disk_call::pread, EIO, 1'000'000};
+    co_await send(c, get("/nothing") + get("/large", "Range: bytes=5-400\r\n"));
+    const heard rest = co_await rest_of(c);
+    EXPECT_NE(rest.text.find("HTTP/1.1 404 "), std::string::npos) << rest.text;
+    EXPECT_TRUE(rest.text.ends_with("\r\n\r\n")) << rest.text;
+  });
+}
+
+/// 60 KB a second are less than 256 KB in one, wherever they come from.
+TEST_P(a_server_of_changing_files, gives_no_more_time_to_a_slow_reader_for_what_the_disk_is_asked_for) {
+  with_.times.write = 1s;
+  for (const unsigned times : {0u, 1'000'000u}) {
+    const failing_disk asked{disk_call::preadv2, EAGAIN, times};
+    play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+      co_await send(c, get("/large"));
+      std::vector<std::byte> room(60'000);
+      std::size_t came = 0;
+      while (came < all_.size()) {
+        const auto got = co_await c.read_some(room);
+        if (!got) break;
+        came += *got;
+        co_await test::pass(950ms);
+      }
+      EXPECT_LT(came, all_.size()) << times;
+    });
+  }
 }
 
 class a_server_of_changing_files_over_tls : public a_server_of_changing_files {

@@ -137,7 +137,7 @@ class alignas(64) connection {
   [[nodiscard]] bool send_now();
   [[nodiscard]] bool send_by_kernel_now();
   [[nodiscard]] bool send_from_disk_now();
-  [[nodiscard]] progress send_at_hand(const shared_file& from, byte_range& part, std::string& before);
+  [[nodiscard]] progress send_at_hand(const shared_file& from, byte_range& part, std::string& before, bool is_brought = false);
   [[nodiscard]] progress send_copied(std::span<const char> bytes, byte_range& part, std::string& before);
   tartan::task<bool> send_rest();
   void wait_for_input();

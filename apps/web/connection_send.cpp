@@ -172,19 +172,24 @@ tartan::task<bool> connection::send_by_kernel() {
 
 /// Sends a part of a file, with what is to be sent before it. A file that is no more as it was promised ends the connection: the length was told.
 ///
-/// It is read when there is room for it, and what finds none is read again: so whoever reads slowly keeps no buffer.
+/// It is read when there is room for it, and what finds none is read again: so whoever reads slowly keeps no buffer. The time that the disk takes is not the
+/// client's.
 tartan::task<bool> connection::send_from_disk(large_file from, byte_range part, std::string before) {
   enter(phase::sending);
-  for (std::uint64_t timed = part.size;;) {
-    progress so_far = send_at_hand(*from, part, before);
-    if (so_far == progress::all) co_return true;
-    if (so_far == progress::no_bytes) so_far = co_await send_after_wait(*from, part, before);
-    if (so_far == progress::failed) co_return false;
-    if (so_far == progress::no_room) {
-      const tartan::result<> ready = co_await peer_.writable();
-      if (!ready) co_return false;
-    }
+  for (std::uint64_t timed = part.size, brought = 0;;) {
+    const tartan::result<> ready = co_await peer_.writable();
+    if (!ready) co_return false;
     now_ = site_->runtime.now();
+    progress so_far = send_at_hand(*from, part, before, part.first < brought);
+    if (so_far == progress::no_bytes) {
+      brought = part.first + shared_file::brought;
+      so_far = co_await send_after_wait(*from, part, before);
+    }
+    if (so_far == progress::failed) {
+      if (!before.empty()) static_cast<void>(co_await send_text(before));  // it has answers of before
+      co_return false;
+    }
+    if (part.size == 0 && before.empty()) co_return true;
     if (timed - part.size < piece) continue;
     timed = part.size;
     enter(phase::sending);
@@ -193,9 +198,15 @@ tartan::task<bool> connection::send_from_disk(large_file from, byte_range part, 
 
 /// The next bytes, which the disk has to be asked for.
 tartan::task<connection::progress> connection::send_after_wait(const shared_file& from, byte_range& part, std::string& before) {
-  const bool went = co_await send_text(before);  // it need not wait, too
-  if (!went) co_return progress::failed;
-  std::string{}.swap(before);
+  if (!before.empty()) {  // it need not wait, too
+    const bool went = co_await send_text(before);
+    if (!went) co_return progress::failed;
+    std::string{}.swap(before);
+  }
+  const time began = now_;
+  const phase was = phase_;
+  const time waits_since = waits_since_;
+  const time deadline = deadline_;
   enter(phase::file);
   const std::size_t wanted = std::min<std::uint64_t>(worker_store::most_of_file, part.size);
   // No buffer while it waits for a thread.
@@ -206,15 +217,18 @@ tartan::task<connection::progress> connection::send_after_wait(const shared_file
   });
   if (!got) co_return progress::failed;
   now_ = site_->runtime.now();
-  enter(phase::sending);
+  phase_ = was;
+  waits_since_ = waits_since + (now_ - began);
+  deadline_ = deadline + (now_ - began);
+  watch();
   co_return send_copied(*got, part, before);
 }
 
 /// As much as goes at once.
-connection::progress connection::send_at_hand(const shared_file& from, byte_range& part, std::string& before) {
+connection::progress connection::send_at_hand(const shared_file& from, byte_range& part, std::string& before, bool is_brought) {
   for (progress so_far = progress::all; part.size != 0 && so_far == progress::all;) {
     const std::span<char> room{site_->stores.local().of_file};
-    const tartan::result<std::size_t> got = from.read_at_hand(room.first(std::min<std::uint64_t>(room.size(), part.size)), part.first);
+    const tartan::result<std::size_t> got = from.read_at_hand(room.first(std::min<std::uint64_t>(room.size(), part.size)), part.first, is_brought);
     if (!got) return got.error() == std::errc::operation_would_block ? progress::no_bytes : progress::failed;
     so_far = send_copied(room.first(*got), part, before);
     if (so_far != progress::all) return so_far;
@@ -235,13 +249,14 @@ connection::progress connection::send_copied(std::span<const char> bytes, byte_r
 }
 
 tartan::task<bool> connection::send_sealed(const shared_file& from, byte_range part) {
-  for (std::uint64_t done = 0; done < part.size;) {
+  for (std::uint64_t done = 0, brought = 0; done < part.size;) {
     std::string text(std::min<std::uint64_t>(sealed_piece, part.size - done), '\0');
-    const tartan::result<std::size_t> at_hand = from.read_at_hand(text, part.first + done);
+    const tartan::result<std::size_t> at_hand = from.read_at_hand(text, part.first + done, part.first + done < brought);
     if (at_hand) {
       text.resize(*at_hand);
     } else {
       enter(phase::file);
+      brought = part.first + done + shared_file::brought;
       const bool is_read = co_await tartan::blocking([&] { return from.read(text, part.first + done); });
       if (!is_read) co_return false;
       now_ = site_->runtime.now();

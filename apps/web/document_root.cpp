@@ -130,7 +130,7 @@ document document_root::load(std::string_view key, std::size_t most, const page*
   }
   if (found.content.size > most) {  // its version need not be certain: what changes within the file is seen through the descriptor
     describe(found.content, name, {version, !young, wanted.as}, seconds, with_.pages);
-    found.large = std::move(opened);
+    found.large = std::make_shared<const shared_file>(std::move(opened), version);
     return found;
   }
   std::string text(found.content.size, '\0');

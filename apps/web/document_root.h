@@ -18,7 +18,7 @@ struct document {
   status code = status::not_found;  ///< ok; 301: a folder that was asked for without its slash; else why there is nothing
   bool unchanged = false;           ///< it is what is known already: nothing was read
   page content;                     ///< if ok
-  file large;                       ///< open if the file is too large for a page: its body is to be sent from here
+  large_file large;                 ///< open if the file is too large for a page: its body is to be sent from here
 };
 
 /// What there is besides files.

@@ -27,7 +27,7 @@ tartan::task<> ask(question what) {
   co_await tartan::hint({.priority = 1});
   try {
     const std::optional<finding> found = co_await what.at->pages.check_ahead(what.key, what.now);
-    if (found) what.of->stores.local().pages[what.at->index].put(what.key, found->content, found->checked);
+    if (found && found->content != nullptr) what.of->stores.local().pages[what.at->index].put(what.key, found->content, found->checked);
   } catch (const std::bad_alloc&) {  // it becomes old
   }
 }

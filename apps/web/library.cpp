@@ -37,6 +37,20 @@ constexpr std::size_t most_due = 1024;
 constexpr std::size_t most_read = 1 << 20;
 constexpr std::chrono::seconds unused_for{5};
 
+/// Bytes that are counted, but for those that were kept, as long as it lives.
+class claim {
+ public:
+  claim(std::size_t& count, std::size_t bytes) noexcept : count_{count}, left_{bytes} { count_ += bytes; }
+  claim(const claim&) = delete;
+  claim& operator=(const claim&) = delete;
+  ~claim() { count_ -= std::min(count_, left_); }
+  void keep(std::size_t bytes) noexcept { left_ -= std::min(left_, bytes); }
+
+ private:
+  std::size_t& count_;
+  std::size_t left_;
+};
+
 cache_limits share_of(const library_settings& all) noexcept { return {all.cache.bytes / all.shelves + 1, all.cache.entries / all.shelves + 1}; }
 
 }  // namespace
@@ -133,6 +147,7 @@ std::size_t library::most_read_into(shelf& of, page_cache::time now) const noexc
     of.long_pages -= std::min(of.long_pages, renewed);
     of.credited = now;
   }
+  if (page_body::living() >= with_.most_living) return std::min(with_.largest_page, with_.short_page);
   return std::min(with_.largest_page, std::max(with_.short_page, most - std::min(most, of.long_pages)));
 }
 
@@ -145,8 +160,9 @@ bool library::is_to_be_read(shelf& of, const page& known, page_cache::time now) 
 tartan::task<finding> library::load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old) {
   const page* const known = old && !is_to_be_read(into, *old->content, now) ? old->content.get() : nullptr;
   const std::size_t most = most_read_into(into, now);
+  claim claimed{into.long_pages, most > with_.short_page ? most : 0};  // others come meanwhile
   document came = co_await tartan::blocking([&] { return root_.load(key, most, known); });
-  if (came.content.body.size() > with_.short_page) into.long_pages += came.content.body.size();
+  if (came.content.body.size() > with_.short_page) claimed.keep(came.content.body.size());
   co_return keep(into, key, std::move(came), old, now);
 }
 
@@ -158,9 +174,9 @@ finding library::keep(shelf& into, std::string_view key, document came, const st
     found.content = old->content;
     found.large = old->large;
   } else if (came.code == status::ok) {
-    if (came.large.is_open()) {
+    if (came.large != nullptr) {
       const bool is_open_already = old && old->large != nullptr && old->content->version == came.content.version;
-      found.large = is_open_already ? old->large : std::make_shared<const shared_file>(std::move(came.large), came.content.version);
+      found.large = is_open_already ? old->large : std::move(came.large);
     }
     came.content.large = found.large;
     found.content = std::make_shared<const page>(std::move(came.content));
@@ -183,7 +199,11 @@ tartan::task<std::optional<finding>> library::check_ahead(std::string_view key, 
   page_cache::entry* const known = at->pages.find(key);
   if (known == nullptr || at->open.contains(key)) co_return std::nullopt;  // who asks for it brings it
   if (const large_file sent = known->content->large.lock(); sent != nullptr) stay_open(at, sent);  // those that serve it do not ask
-  if (is_to_be_read(*at, *known->content, now)) co_return co_await ask_disk(*at, key, now);
+  if (is_to_be_read(*at, *known->content, now)) {
+    finding found = co_await ask_disk(*at, key, now);
+    if (found.content == nullptr) co_return std::nullopt;  // it becomes old, and is asked for
+    co_return found;
+  }
   if (!with_.is_due(known->checked, now)) co_return finding{status::ok, known->content, nullptr, known->checked};
   std::optional<due_page> added;
   if (with_.is_due(known->asked, now)) {
@@ -206,9 +226,10 @@ std::vector<document> library::load_again(const std::vector<due_page>& all) cons
   for (const due_page& each : all) {
     const shared_page known = each.known.lock();
     document found;
-    if (known != nullptr) found = root_.load(each.key, with_.largest_page, known.get());
+    const std::size_t most = known != nullptr && known->is_large() ? std::min(with_.short_page, with_.largest_page) : with_.largest_page;
+    if (known != nullptr) found = root_.load(each.key, most, known.get());
     // Nobody wants it any more, or it is a large one that has changed: whoever asks for it opens it.
-    if (known == nullptr || found.large.is_open()) {
+    if (known == nullptr || found.large != nullptr) {
       found = document{};
       found.code = status::unavailable;
     }

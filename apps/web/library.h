@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +37,7 @@ struct library_settings {
   std::size_t largest_page = 64 * 1024;      ///< bytes of a file that is kept in memory, and half of what a shelf has; larger ones are sent from the disk
   std::size_t short_page = 64 * 1024;        ///< longer ones are kept, too, if not too many have come: as many bytes as the cache has, in each `renewal`
   std::chrono::milliseconds renewal{10'000};
+  std::size_t most_living = std::numeric_limits<std::size_t>::max();  ///< bytes of all pages' bodies in this process, from which on no longer ones are read
   std::chrono::milliseconds recheck{1'000};  ///< how long ago the disk was asked about a page that is given out, at most, if it answers
   cache_limits cache{};
   std::chrono::milliseconds longest_sweep{20};  ///< of a job that checks pages ahead of time

@@ -1,5 +1,7 @@
 /// Files that are kept in memory only if not too many have come.
+#include <cerrno>
 #include <cstddef>
+#include <filesystem>
 #include <string>
 
 #include "library_fixture.h"
@@ -85,6 +87,70 @@ TEST_P(long_pages, that_were_left_on_the_disk_are_read_by_a_check_ahead) {
   EXPECT_TRUE(is_in_memory(*found));
   EXPECT_EQ(found->content->body.text(), std::string(bytes, 'c'));
   EXPECT_TRUE(is_read(rt, all, 2, start_ + 2s));
+}
+
+TEST_P(long_pages, that_are_asked_for_together_are_no_more_than_there_is_room_for) {
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  int in_memory = 0;
+  for (int n = 0; n < 8; ++n) {
+    rt.spawn_in(tartan::color{100u + static_cast<unsigned>(n)}, [&, n]() -> tartan::task<> {
+        const std::string path = path_of(n);
+        if (is_in_memory(co_await all.ask(path, start_))) ++in_memory;
+      }).detach();
+  }
+  rt.run_until_idle();
+  EXPECT_EQ(in_memory, 2);
+  EXPECT_TRUE(is_read(rt, all, 7, start_ + 1h)) << "what was not read is not counted";
+  EXPECT_TRUE(is_read(rt, all, 6, start_ + 1h));
+}
+
+TEST_P(long_pages, that_cannot_be_read_are_not_counted) {
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  for (int n = 0; n < 8; ++n) {
+    const test::failing_disk fails{test::disk_call::pread, EIO};
+    EXPECT_EQ(ask(rt, all, path_of(n), 1, start_).front().code, status::internal_error);
+  }
+  EXPECT_TRUE(is_read(rt, all, 0, start_));
+  EXPECT_TRUE(is_read(rt, all, 1, start_));
+}
+
+/// Of all libraries, and those that somebody still sends.
+TEST_P(long_pages, are_not_read_if_too_many_bytes_live) {
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  with_.most_living = page_body::living() + bytes;
+  library all{rt, root, with_};
+  EXPECT_TRUE(is_read(rt, all, 0, start_));
+  EXPECT_FALSE(is_read(rt, all, 1, start_));
+  EXPECT_TRUE(is_in_memory(ask(rt, all, "/short", 1, start_).front()));
+}
+
+TEST_P(long_pages, that_are_gone_when_they_are_to_be_read_are_not_given_ahead) {
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  for (int n = 0; n < 4; ++n) EXPECT_EQ(is_read(rt, all, n, start_), n < 2);
+  std::filesystem::remove(folder_ / "2");
+  EXPECT_FALSE(check_ahead(rt, all, path_of(2), start_ + 2s));
+  EXPECT_EQ(ask(rt, all, path_of(2), 1, start_ + 2s).front().code, status::not_found);
+  const test::failing_disk fails{test::disk_call::openat2, EMFILE, 100};
+  const std::optional<finding> found = check_ahead(rt, all, path_of(3), start_ + 4s);
+  EXPECT_TRUE(!found || found->content != nullptr);
+}
+
+TEST_P(long_pages, that_have_changed_on_the_disk_are_not_read_by_a_sweep) {
+  with_.renewal = 10h;
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(is_read(rt, all, n, start_), n < 2);
+  write("2", std::string(bytes - 1, 'z'));
+  for (const auto passed : {600ms, 800ms}) static_cast<void>(check_ahead(rt, all, path_of(2), start_ + passed));
+  EXPECT_FALSE(is_read(rt, all, 2, start_ + 900ms));
 }
 
 TEST_P(long_pages, that_are_longer_than_any_page_stay_on_the_disk) {

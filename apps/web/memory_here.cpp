@@ -40,7 +40,7 @@ std::size_t limit_in(const std::string& file) {
 std::size_t memory_here(const std::string& groups, const std::string& own_group) {
   std::size_t least = of_machine();
   for (std::string group = group_in(own_group);; group.erase(group.rfind('/'))) {
-    least = std::min(least, limit_in(groups + group + "/memory.max"));
+    for (const char* const name : {"/memory.max", "/memory.high"}) least = std::min(least, limit_in(groups + group + name));
     if (group.find('/') == std::string::npos) return least;
   }
 }

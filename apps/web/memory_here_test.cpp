@@ -49,6 +49,8 @@ TEST_F(memory_here_of_groups, is_what_the_strictest_of_all_around_leaves) {
   EXPECT_EQ(memory(), 1000u);
   write("groups/else/memory.max", "10\n");
   EXPECT_EQ(memory(), 1000u);
+  write("groups/a/b/memory.high", "500\n");
+  EXPECT_EQ(memory(), 500u);
 }
 
 TEST_F(memory_here_of_groups, is_that_of_the_outermost_one) {

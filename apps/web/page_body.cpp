@@ -15,6 +15,7 @@ namespace {
 
 /// Of a process there is one table of descriptors, whatever has its pages. Relaxed: nothing is read by what it says.
 std::atomic<int> files{0};
+std::atomic<std::size_t> all_bytes{0};  ///< relaxed: likewise
 
 rlim_t limit_of(__rlimit_resource_t what) noexcept {
   rlimit most{};
@@ -57,7 +58,10 @@ file file_of(std::string_view text) noexcept {
 
 }  // namespace
 
+std::size_t page_body::living() noexcept { return all_bytes.load(std::memory_order_relaxed); }
+
 page_body::page_body(std::string text) noexcept : text_{std::move(text)} {
+  all_bytes.fetch_add(text_.size(), std::memory_order_relaxed);
   if (text_.size() < least_sent || !take_place()) return;
   file made = file_of(text_);
   void* const mapped = made.is_open() ? ::mmap(nullptr, text_.size(), PROT_READ, MAP_SHARED, made.descriptor(), 0) : MAP_FAILED;
@@ -71,7 +75,7 @@ page_body::page_body(std::string text) noexcept : text_{std::move(text)} {
 }
 
 page_body::page_body(page_body&& other) noexcept
-    : text_{std::move(other.text_)}, file_{std::move(other.file_)}, mapped_{std::exchange(other.mapped_, {})} {}
+    : text_{std::exchange(other.text_, {})}, file_{std::move(other.file_)}, mapped_{std::exchange(other.mapped_, {})} {}
 
 page_body& page_body::operator=(page_body&& other) noexcept {
   std::swap(text_, other.text_);
@@ -81,6 +85,7 @@ page_body& page_body::operator=(page_body&& other) noexcept {
 }
 
 page_body::~page_body() {
+  all_bytes.fetch_sub(size(), std::memory_order_relaxed);
   if (!is_sendable()) return;
   ::munmap(const_cast<char*>(mapped_.data()), mapped_.size());
   file_.close();

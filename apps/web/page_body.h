@@ -35,6 +35,9 @@ class page_body {
   [[nodiscard]] bool is_sendable() const noexcept { return file_.is_open(); }
   [[nodiscard]] int descriptor() const noexcept { return file_.descriptor(); }
 
+  /// Bytes of all that there are in this process. Threads: any.
+  [[nodiscard]] static std::size_t living() noexcept;
+
   static constexpr std::size_t least_sent = 8 * 1024;  ///< a shorter text is copied for less than it costs to send it from there
   static constexpr int most_files = 1024;
 

@@ -1,13 +1,35 @@
 #include "shared_file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 namespace web {
+
+shared_file::shared_file(file&& opened, const file_version& state)
+    : file{std::move(opened)}, size_{static_cast<std::uint64_t>(state.size)}, modified_{state.modified} {
+  struct statfs where{};
+  in_memory_ = ::fstatfs(descriptor(), &where) == 0 && (where.f_type == TMPFS_MAGIC || where.f_type == RAMFS_MAGIC);
+  ends_ = read_ends(0);
+}
+
+std::optional<shared_file::ends> shared_file::read_ends(int flags) const noexcept {
+  ends found{};
+  const std::size_t each = std::min<std::uint64_t>(end_bytes, size_);
+  const auto is_read = [&](std::size_t to, std::uint64_t first) {
+    const iovec part{found.data() + to, each};
+    return ::preadv2(descriptor(), &part, 1, static_cast<off_t>(first), flags) == static_cast<ssize_t>(each);
+  };
+  return is_read(0, 0) && is_read(end_bytes, size_ - each) ? std::optional{found} : std::nullopt;
+}
 
 /// Not by the time of change: that moves when another file takes this one's name.
 shared_file::change shared_file::changed() const noexcept {
@@ -22,19 +44,29 @@ bool shared_file::is_as_it_was() const noexcept {
   return found == change::none || found == change::unknown;
 }
 
-bool shared_file::is_as_promised() const noexcept {
+std::optional<bool> shared_file::is_as_promised(int flags) const noexcept {
   const change found = changed();
-  return found == change::none || found == change::longer;
+  if (found != change::longer) return found == change::none;
+  const std::optional<ends> now = read_ends(flags);
+  if (!now && flags != 0) return std::nullopt;
+  return now && now == ends_;
 }
 
-tartan::result<std::size_t> shared_file::read_at_hand(std::span<char> into, std::uint64_t first) const noexcept {
+tartan::result<std::size_t> shared_file::read_at_hand(std::span<char> into, std::uint64_t first, bool is_brought) const noexcept {
+  const auto would_block = std::make_error_code(std::errc::operation_would_block);
   const iovec part{into.data(), into.size()};
-  const ssize_t got = ::preadv2(descriptor(), &part, 1, static_cast<off_t>(first), RWF_NOWAIT);
-  if (got < 0) return std::make_error_code(std::errc::operation_would_block);
-  if (got == 0 || !is_as_promised()) return tartan::errc::end_of_stream;
+  ssize_t got = ::preadv2(descriptor(), &part, 1, static_cast<off_t>(first), in_memory_ ? 0 : RWF_NOWAIT);
+  if (got < 0 && errno == EOPNOTSUPP && is_brought) got = ::pread(descriptor(), into.data(), into.size(), static_cast<off_t>(first));
+  if (got < 0) return would_block;
+  const std::optional<bool> counts = is_as_promised(in_memory_ ? 0 : RWF_NOWAIT);
+  if (!counts || (got == 0 && *counts)) return would_block;  // Linux before 5.11 gives 0 also for what is not in memory (preadv2(2))
+  if (!*counts) return tartan::errc::end_of_stream;
   return static_cast<std::size_t>(got);
 }
 
-bool shared_file::read(std::span<char> into, std::uint64_t first) const noexcept { return read_all(*this, into, first) && is_as_promised(); }
+bool shared_file::read(std::span<char> into, std::uint64_t first) const noexcept {
+  static_cast<void>(::posix_fadvise(descriptor(), static_cast<off_t>(first), brought, POSIX_FADV_WILLNEED));
+  return read_all(*this, into, first) && is_as_promised(0).value_or(false);
+}
 
 }  // namespace web

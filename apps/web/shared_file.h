@@ -3,12 +3,13 @@
 
 #include <tartan/core/result.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
-#include <utility>
 
 #include "file.h"
 #include "file_version.h"
@@ -20,25 +21,31 @@ namespace web {
 /// Somebody may write to it, or cut it, at any time. So what is read counts only if the file was still as promised *afterwards*: the kernel first makes it
 /// shorter and then fills with zeros what is cut off in a piece that stays. And nobody has the kernel send it by reference (sendfile), however much cheaper
 /// that is: between the call and the moment when the client takes the bytes, they would become zeros, or others.
+///
+/// As promised: it has the size and the time of modification that it had; or it has become longer, and its first and its last bytes of before are the same,
+/// as of a log.
 class shared_file : public file {
  public:
-  shared_file(file&& opened, const file_version& state) noexcept
-      : file{std::move(opened)}, size_{static_cast<std::uint64_t>(state.size)}, modified_{state.modified} {}
+  /// Threads: one that may block. Errors: std::bad_alloc.
+  shared_file(file&& opened, const file_version& state);
 
   /// Whether a new response can be made of it: nobody has written to it. Of a file on a network, as the system last heard of it: a worker must not wait for
   /// more. If that cannot be had, it is taken to be.
   [[nodiscard]] bool is_as_it_was() const noexcept;
 
-  /// What the system has in memory of the file from there on.
+  /// What the system has in memory of the file from there on. `is_brought`: read has been told to bring it there.
   ///
-  /// Threads: any; does not wait for the disk.
+  /// Threads: any; does not wait for the disk, but where the file system cannot tell whether it would have to (overlayfs, NFS, FUSE), and it is brought.
   /// Errors: std::errc::operation_would_block if the first byte is not there, or the file system cannot tell; or it cannot be read, which read finds out, too.
-  /// errc::end_of_stream if the file is no more as it was promised: it has become shorter, or was written to, unless it has become longer (a log).
-  /// Cost: two system calls.
-  [[nodiscard]] tartan::result<std::size_t> read_at_hand(std::span<char> into, std::uint64_t first) const noexcept;
+  /// errc::end_of_stream if the file is no more as it was promised.
+  /// Cost: two system calls; four of one that has grown.
+  [[nodiscard]] tartan::result<std::size_t> read_at_hand(std::span<char> into, std::uint64_t first, bool is_brought = false) const noexcept;
 
-  /// Fills the room. False: it cannot be read, or is not as it was promised. Threads: one that may block.
+  /// Fills the room, and has the system bring what follows, up to `brought` bytes from there on. False: it cannot be read, or is not as it was promised.
+  ///
+  /// Threads: one that may block.
   [[nodiscard]] bool read(std::span<char> into, std::uint64_t first) const noexcept;
+  static constexpr std::uint64_t brought = 1 << 20;
 
   /// Threads: any. Cost: who says so often writes seldom.
   void note_use() const noexcept {
@@ -52,10 +59,17 @@ class shared_file : public file {
   /// What has become of it.
   enum class change : std::uint8_t { none, longer, other, unknown };
   [[nodiscard]] change changed() const noexcept;
-  [[nodiscard]] bool is_as_promised() const noexcept;
+  /// Nothing: that cannot be known without waiting. `flags`: preadv2's.
+  [[nodiscard]] std::optional<bool> is_as_promised(int flags) const noexcept;
+  /// Its first bytes, and the last ones that it had when it was opened.
+  static constexpr std::size_t end_bytes = 512;
+  using ends = std::array<char, 2 * end_bytes>;
+  [[nodiscard]] std::optional<ends> read_ends(int flags) const noexcept;
 
   std::uint64_t size_;
   file_time modified_;
+  bool in_memory_ = false;            ///< on a file system that has no disk
+  std::optional<ends> ends_;          ///< nothing: they could not be read
   mutable std::atomic<bool> used_{true};  ///< relaxed: a hint
 };
 

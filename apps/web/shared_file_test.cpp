@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -30,9 +32,9 @@ class a_shared_file : public testing::Test {
     return shared_file{std::move(made), file_version::of(now)};
   }
   /// What can be read from there on: of what is in memory; "end" if the file is another one, "wait" if it has to be waited for.
-  [[nodiscard]] static std::string at_hand(const shared_file& from, std::uint64_t first) {
+  [[nodiscard]] static std::string at_hand(const shared_file& from, std::uint64_t first, bool is_brought = false) {
     std::array<char, 8> room{};
-    const tartan::result<std::size_t> got = from.read_at_hand(room, first);
+    const tartan::result<std::size_t> got = from.read_at_hand(room, first, is_brought);
     if (got) return {room.data(), *got};
     if (got.error() == tartan::errc::end_of_stream) return "end";
     return got.error() == std::errc::operation_would_block ? "wait" : got.error().message();
@@ -56,7 +58,7 @@ TEST_F(a_shared_file, is_read_from_memory_as_far_as_it_goes) {
   const shared_file whole = opened();
   EXPECT_EQ(at_hand(whole, 0), "01234567");
   EXPECT_EQ(at_hand(whole, 4), "456789");
-  EXPECT_EQ(at_hand(whole, 10), "end");
+  EXPECT_EQ(at_hand(whole, 10), "wait") << "some systems find the end of what they have in memory";
   EXPECT_EQ(on_disk(whole, 2), "23456789");
   EXPECT_EQ(on_disk(whole, 3), "end");
   EXPECT_TRUE(whole.is_as_it_was());
@@ -69,6 +71,26 @@ TEST_F(a_shared_file, is_waited_for_if_it_is_not_in_memory_or_nobody_knows) {
     EXPECT_EQ(at_hand(whole, 0), "wait") << error;
   }
   EXPECT_EQ(at_hand(whole, 0), "01234567");
+}
+
+/// As on overlayfs.
+TEST_F(a_shared_file, that_was_brought_is_read_where_the_file_system_cannot_tell) {
+  const shared_file whole = opened();
+  const test::failing_disk fails{test::disk_call::preadv2, EOPNOTSUPP, 1'000'000};
+  EXPECT_EQ(at_hand(whole, 0), "wait");
+  EXPECT_EQ(at_hand(whole, 0, true), "01234567");
+}
+
+/// Which cannot tell either.
+TEST_F(a_shared_file, is_never_waited_for_where_there_is_no_disk) {
+  file made{::memfd_create("file", MFD_CLOEXEC)};
+  ASSERT_EQ(::write(made.descriptor(), "0123456789", 10), 10);
+  struct stat now{};
+  ASSERT_EQ(::fstat(made.descriptor(), &now), 0);
+  const shared_file whole{std::move(made), file_version::of(now)};
+  EXPECT_EQ(at_hand(whole, 2), "23456789");
+  ASSERT_EQ(::ftruncate(whole.descriptor(), 5), 0);
+  EXPECT_EQ(at_hand(whole, 2), "end");
 }
 
 /// Also what is still there: the system may have filled it with zeros between.
@@ -86,6 +108,25 @@ TEST_F(a_shared_file, that_is_written_to_has_nothing_that_counts) {
   EXPECT_EQ(at_hand(whole, 0), "end");
   EXPECT_EQ(on_disk(whole, 0), "end");
   EXPECT_FALSE(whole.is_as_it_was());
+}
+
+TEST_F(a_shared_file, that_is_written_anew_and_longer_has_nothing_that_counts) {
+  for (const std::string_view text : {"a23456789 and more", "012345678x and more", "abc", "aaaaaaaaaaaaaaaaaaaaaa"}) {
+    write_in_place("0123456789");
+    const shared_file whole = opened();
+    write_in_place(text);
+    EXPECT_EQ(at_hand(whole, 0), "end") << text;
+    EXPECT_EQ(on_disk(whole, 0), "end") << text;
+  }
+}
+
+/// It would have to be waited for, in order to know whether it only grows.
+TEST_F(a_shared_file, that_grows_is_waited_for_if_its_ends_are_not_in_memory) {
+  const shared_file whole = opened();
+  std::ofstream{path_, std::ios::app} << "a line";
+  const test::failing_disk fails{test::disk_call::preadv2, EAGAIN, 1, 1};
+  EXPECT_EQ(at_hand(whole, 0), "wait");
+  EXPECT_EQ(at_hand(whole, 0), "01234567");
 }
 
 TEST_F(a_shared_file, that_grows_has_what_was_promised) {

@@ -14,7 +14,10 @@ namespace {
 cache_limits share_of(const cache_limits& all, std::size_t among) noexcept { return {all.bytes / among + 1, all.entries}; }
 
 /// With more hosts each has fewer shelves, so that a shelf is as large as before: as many workers may look something up at once. Four are left, of many.
-library_settings share_of(library_settings all, std::size_t hosts) noexcept {
+/// A page that no worker can keep would need a visit for each request.
+library_settings share_of(library_settings all, std::size_t hosts, std::size_t workers) noexcept {
+  all.most_living = 2 * all.cache.bytes;
+  all.largest_page = std::min(all.largest_page, all.cache.bytes / (hosts * workers));
   all.shelves = std::max<std::size_t>(4, all.shelves / hosts);
   all.cache = {all.cache.bytes / hosts, all.cache.entries / hosts};
   all.open_files /= hosts;
@@ -27,7 +30,7 @@ site::site(tartan::runtime& rt, const web::settings& with, access_log* to, const
     : runtime{rt}, settings{with}, log{to}, stores{rt, share_of(with.pages.cache, rt.workers() * with.hosts.size()), with.hosts.size()} {
   for (const host_settings& each : with.hosts) {
     try {
-      hosts_.push_back(std::make_unique<host>(rt, each, share_of(with.pages, with.hosts.size()), hosts_.size(), sweeps));
+      hosts_.push_back(std::make_unique<host>(rt, each, share_of(with.pages, with.hosts.size(), rt.workers()), hosts_.size(), sweeps));
     } catch (const std::system_error& wrong) {
       throw std::runtime_error{each.root_at + wrong.what()};
     }

@@ -1,6 +1,8 @@
 // What needs no waiting: a wait without a buffer, and calls that would rather do nothing than wait.
 
 #include <gtest/gtest.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -33,6 +35,24 @@ class calls_that_do_not_wait : public test::with_objects_on_either {
  protected:
   calls_that_do_not_wait() { world_with.partial_percent = 0; }
 
+  /// Where nothing more goes, nor will: nothing that was sent is on its way, for its arrival would make room.
+  [[nodiscard]] task<std::unique_ptr<connection>> filled() {
+    auto made = co_await connection::make(rt());
+    const std::string much(1 << 16, 'x');
+    int idle = 0;
+    co_await until([&] {
+      bool went = false;
+      while (made->near.try_write(std::as_bytes(std::span{much}))) went = true;
+      int kept = 0;
+      int unsent = 0;
+      const int fd = made->near.native_handle();
+      const bool is_told = !simulated() && ::ioctl(fd, SIOCOUTQ, &kept) == 0 && ::ioctl(fd, SIOCOUTQNSD, &unsent) == 0;
+      idle = went || (is_told && kept != unsent) ? 0 : idle + 1;
+      return idle == 3;
+    });
+    co_return made;
+  }
+
   std::array<std::byte, 8> room_{};
 };
 INSTANTIATE_TEST_SUITE_P(on, calls_that_do_not_wait, testing::ValuesIn(test::both_machines()), test::place_name);
@@ -51,16 +71,8 @@ TEST_P(calls_that_do_not_wait, end_a_wait_for_input_in_every_way) {
                     test::fed::comes_later);
 }
 
-/// Where nothing more goes.
-task<std::unique_ptr<connection>> filled(runtime& rt) {
-  auto made = co_await connection::make(rt);
-  const std::string much(1 << 16, 'x');
-  while (made->near.try_write(std::as_bytes(std::span{much}))) co_await yield();
-  co_return made;
-}
-
 TEST_P(calls_that_do_not_wait, end_a_wait_for_room_in_every_way) {
-  ends_in_every_way(test::operation_under_test{[this] { return filled(rt()); }, [](connection& c) { return c.near.writable(); },
+  ends_in_every_way(test::operation_under_test{[this] { return filled(); }, [](connection& c) { return c.near.writable(); },
                                                [](connection& c, auto f) { c.near.writable(std::move(f)); },
                                                [](connection& c) { c.drain(); }},
                     test::fed::comes_later);

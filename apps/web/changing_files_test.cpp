@@ -119,6 +119,7 @@ TEST_P(a_server_of_changing_files, ends_the_response_of_one_that_cannot_be_read_
 
 /// What stands before its response has nothing to do with it.
 TEST_P(a_server_of_changing_files, sends_what_was_asked_for_before_one_that_cannot_be_read) {
+  with_.pages.open_files = 64;
   play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
     co_await send(c, get("/large", "Range: bytes=0-0\r\n"));  // from now on it is open, and its page is known
     std::string came;

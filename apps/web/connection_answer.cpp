@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <chrono>
 #include <cstddef>
 #include <ctime>
 #include <optional>
@@ -149,7 +150,9 @@ const shared_page* connection::current(std::string_view key) {
   page_cache::entry* const known = kept_pages().find(key);
   const library_settings& with = site_->settings.pages;
   if (known == nullptr || now_ - known->checked >= with.recheck) return nullptr;
-  if (with.is_due(known->checked, now_)) [[unlikely]] keep_fresh(site_, *exchange_->host, *known, now_);
+  // It was left on the disk, and there may be room in memory by now.
+  const bool may_be_read = known->content->is_large() && known->content->size <= with.largest_page && now_ - known->asked >= std::chrono::seconds{1};
+  if (may_be_read || with.is_due(known->checked, now_)) [[unlikely]] keep_fresh(site_, *exchange_->host, *known, now_);
   return &known->content;
 }
 

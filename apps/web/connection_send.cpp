@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t sent_unasked = 8 * 1024;    // bytes of responses that the kernel surely takes at once
 constexpr std::size_t piece = 256 * 1024;         // of a page or a file, for which the write timeout counts
+constexpr unsigned most_pieces = 12;               // of a file, 64 KB each, in an event: no more would be taken
 constexpr std::size_t sealed_piece = 16 * 1024;   // of a file, while TLS seals it
 
 }  // namespace
@@ -226,11 +227,12 @@ tartan::task<connection::progress> connection::send_after_wait(const shared_file
 
 /// As much as goes at once.
 connection::progress connection::send_at_hand(const shared_file& from, byte_range& part, std::string& before, bool is_brought) {
-  for (progress so_far = progress::all; part.size != 0 && so_far == progress::all;) {
+  for (unsigned pieces = 0; part.size != 0; ++pieces) {
+    if (pieces == most_pieces) return progress::no_room;
     const std::span<char> room{site_->stores.local().of_file};
     const tartan::result<std::size_t> got = from.read_at_hand(room.first(std::min<std::uint64_t>(room.size(), part.size)), part.first, is_brought);
     if (!got) return got.error() == std::errc::operation_would_block ? progress::no_bytes : progress::failed;
-    so_far = send_copied(room.first(*got), part, before);
+    const progress so_far = send_copied(room.first(*got), part, before);
     if (so_far != progress::all) return so_far;
   }
   return progress::all;

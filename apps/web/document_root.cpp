@@ -98,6 +98,16 @@ bool document_root::is_still(const std::string& folder) const noexcept {
 }
 
 document document_root::load(std::string_view key, std::size_t most, const page* known) const {
+  for (int tries = 0; tries < 3; ++tries) {
+    bool is_torn = false;
+    document found = load_once(key, most, known, is_torn);
+    if (!is_torn) return found;
+  }
+  return failed(status::unavailable);
+}
+
+/// `is_torn`: somebody has written to the file while it was read, so that it may be a mixture, or have zeros for what was cut off.
+document document_root::load_once(std::string_view key, std::size_t most, const page* known, bool& is_torn) const {
   const representation wanted{key};
   std::string name{wanted.path.substr(1)};
   if (name.empty() || name.back() == '/') name += "index.html";
@@ -134,12 +144,13 @@ document document_root::load(std::string_view key, std::size_t most, const page*
     return found;
   }
   std::string text(found.content.size, '\0');
-  if (!read_all(opened, text, 0)) return failed(status::internal_error);
+  const bool is_read = read_all(opened, text, 0);
   found.content.body = page_body{std::move(text)};
   struct stat after{};
   const bool is_looked_at = ::fstat(opened.descriptor(), &after) == 0;
-  if (is_looked_at && after.st_size < now.st_size) return failed(status::internal_error);  // what was cut off may have been read as zeros
-  // Written to while it was read: it is served like that, as by any server, but looks changed at the next check.
+  is_torn = is_looked_at && (after.st_size < now.st_size || (after.st_size == now.st_size && file_version::of(after).modified != version.modified));
+  if (!is_read || is_torn) return failed(status::internal_error);
+  // One that has grown while it was read looks changed at the next check.
   const bool certain = !young && is_looked_at && file_version::of(after) == version;
   if (!certain) found.content.version = {};
   describe(found.content, name, {version, certain, wanted.as}, seconds, with_.pages);

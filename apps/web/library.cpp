@@ -137,9 +137,9 @@ tartan::task<finding> library::ask_disk(shelf& of, std::string_view key, page_ca
   co_return turn ? *mine->answer : unavailable;
 }
 
-/// Bytes of the longest file that may be read into memory now. A set that is larger than the cache is not read again and again, which costs some times what
-/// it would cost to send it from the disk. Color: the shelf's.
-std::size_t library::most_read_into(shelf& of, page_cache::time now) const noexcept {
+/// Whether a long file of this size may be read into memory now. A set that is larger than the cache is not read again and again, which costs some times
+/// what it would cost to send it from the disk. Color: the shelf's.
+bool library::may_be_read(shelf& of, std::uint64_t size, page_cache::time now) const noexcept {
   const std::size_t most = share_of(with_).bytes;
   const auto passed = std::min<page_cache::time::duration>(now - of.credited, with_.renewal);
   if (passed >= with_.renewal / 1000) {  // less might be less than a byte
@@ -147,21 +147,27 @@ std::size_t library::most_read_into(shelf& of, page_cache::time now) const noexc
     of.long_pages -= std::min(of.long_pages, renewed);
     of.credited = now;
   }
-  if (page_body::living() >= with_.most_living) return std::min(with_.largest_page, with_.short_page);
-  return std::min(with_.largest_page, std::max(with_.short_page, most - std::min(most, of.long_pages)));
+  const bool is_room = page_body::living() / living_.of() < with_.most_living;
+  return is_room && size <= with_.largest_page && of.long_pages + size <= most;
 }
 
 /// Whether it was left on the disk, and may be read now.
 bool library::is_to_be_read(shelf& of, const page& known, page_cache::time now) const noexcept {
-  return known.is_large() && known.size <= with_.largest_page && known.size <= most_read_into(of, now);
+  return known.is_large() && may_be_read(of, known.size, now);
 }
 
-/// Asks the disk, and keeps what comes. Color: the shelf's, before and after.
+/// Asks the disk, and keeps what comes; a long file is opened, and read if there is a place for it. Color: the shelf's, before and after.
 tartan::task<finding> library::load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old) {
-  const page* const known = old && !is_to_be_read(into, *old->content, now) ? old->content.get() : nullptr;
-  const std::size_t most = most_read_into(into, now);
-  claim claimed{into.long_pages, most > with_.short_page ? most : 0};  // others come meanwhile
-  document came = co_await tartan::blocking([&] { return root_.load(key, most, known); });
+  document came;
+  if (!old || !is_to_be_read(into, *old->content, now)) {
+    const std::size_t most = std::min(with_.largest_page, with_.short_page);
+    const page* const known = old ? old->content.get() : nullptr;
+    came = co_await tartan::blocking([&] { return root_.load(key, most, known); });
+    if (came.large == nullptr || !may_be_read(into, came.content.size, now)) co_return keep(into, key, std::move(came), old, now);
+  }
+  const std::size_t size = came.large != nullptr ? came.content.size : old->content->size;
+  claim claimed{into.long_pages, size};  // others come meanwhile
+  came = co_await tartan::blocking([&] { return root_.load(key, size, nullptr); });
   if (came.content.body.size() > with_.short_page) claimed.keep(came.content.body.size());
   co_return keep(into, key, std::move(came), old, now);
 }
@@ -199,10 +205,13 @@ tartan::task<std::optional<finding>> library::check_ahead(std::string_view key, 
   page_cache::entry* const known = at->pages.find(key);
   if (known == nullptr || at->open.contains(key)) co_return std::nullopt;  // who asks for it brings it
   if (const large_file sent = known->content->large.lock(); sent != nullptr) stay_open(at, sent);  // those that serve it do not ask
-  if (is_to_be_read(*at, *known->content, now)) {
-    finding found = co_await ask_disk(*at, key, now);
-    if (found.content == nullptr) co_return std::nullopt;  // it becomes old, and is asked for
-    co_return found;
+  if (known->content->is_large()) {
+    const auto may = sweeps_->try_acquire();  // as a sweep
+    if (may && is_to_be_read(*at, *known->content, now)) {
+      finding found = co_await ask_disk(*at, key, now);
+      if (found.content == nullptr) co_return std::nullopt;  // it becomes old, and is asked for
+      co_return found;
+    }
   }
   if (!with_.is_due(known->checked, now)) co_return finding{status::ok, known->content, nullptr, known->checked};
   std::optional<due_page> added;

@@ -6,6 +6,7 @@
 #include <tartan/core/strand.h>
 #include <tartan/core/task.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +38,7 @@ struct library_settings {
   std::size_t largest_page = 64 * 1024;      ///< bytes of a file that is kept in memory, and half of what a shelf has; larger ones are sent from the disk
   std::size_t short_page = 64 * 1024;        ///< longer ones are kept, too, if not too many have come: as many bytes as the cache has, in each `renewal`
   std::chrono::milliseconds renewal{10'000};
-  std::size_t most_living = std::numeric_limits<std::size_t>::max();  ///< bytes of all pages' bodies in this process, from which on no longer ones are read
+  std::size_t most_living = std::numeric_limits<std::size_t>::max();  ///< bytes of bodies, for each library of this process; then no long page is read
   std::chrono::milliseconds recheck{1'000};  ///< how long ago the disk was asked about a page that is given out, at most, if it answers
   cache_limits cache{};
   std::chrono::milliseconds longest_sweep{20};  ///< of a job that checks pages ahead of time
@@ -123,7 +124,7 @@ class library {
   };
 
   [[nodiscard]] const std::shared_ptr<shelf>& shelf_of(std::string_view key) noexcept;
-  [[nodiscard]] std::size_t most_read_into(shelf& of, page_cache::time now) const noexcept;
+  [[nodiscard]] bool may_be_read(shelf& of, std::uint64_t size, page_cache::time now) const noexcept;
   [[nodiscard]] bool is_to_be_read(shelf& of, const page& known, page_cache::time now) const noexcept;
   void stay_open(const std::shared_ptr<shelf>& on, const large_file& what) noexcept;
   static tartan::task<> close_unused(std::weak_ptr<shelf> at);
@@ -136,6 +137,20 @@ class library {
   [[nodiscard]] tartan::task<finding> ask_disk(shelf& of, std::string_view key, page_cache::time now);
   [[nodiscard]] tartan::task<finding> load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old);
 
+  /// One of those that there are in this process: a reload makes new ones, while long downloads keep the old ones.
+  class one_of_all {
+   public:
+    one_of_all() noexcept { all_.fetch_add(1, std::memory_order_relaxed); }
+    one_of_all(const one_of_all&) = delete;
+    one_of_all& operator=(const one_of_all&) = delete;
+    ~one_of_all() { all_.fetch_sub(1, std::memory_order_relaxed); }
+    [[nodiscard]] static std::size_t of() noexcept { return all_.load(std::memory_order_relaxed); }
+
+   private:
+    static inline std::atomic<std::size_t> all_{0};  ///< relaxed: a hint
+  };
+
+  const one_of_all living_;
   const document_root& root_;
   const library_settings with_;
   const std::shared_ptr<tartan::semaphore> sweeps_;

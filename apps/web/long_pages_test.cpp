@@ -2,6 +2,8 @@
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "library_fixture.h"
@@ -140,6 +142,22 @@ TEST_P(long_pages, that_are_gone_when_they_are_to_be_read_are_not_given_ahead) {
   const test::failing_disk fails{test::disk_call::openat2, EMFILE, 100};
   const std::optional<finding> found = check_ahead(rt, all, path_of(3), start_ + 4s);
   EXPECT_TRUE(!found || found->content != nullptr);
+}
+
+/// Else the end would not know that the disk is asked.
+TEST_P(long_pages, that_are_to_be_read_ahead_need_a_permit) {
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  const auto sweeps = std::make_shared<tartan::semaphore>(1);
+  library all{rt, root, with_, sweeps};
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(is_read(rt, all, n, start_), n < 2);
+  std::optional<tartan::result<tartan::semaphore::permit>> taken{sweeps->try_acquire()};
+  EXPECT_TRUE(*taken);
+  std::optional<finding> found = check_ahead(rt, all, path_of(2), start_ + 2s);
+  EXPECT_TRUE(!found || !is_in_memory(*found));
+  taken.reset();
+  found = check_ahead(rt, all, path_of(2), start_ + 2s);
+  EXPECT_TRUE(found && is_in_memory(*found));
 }
 
 TEST_P(long_pages, that_have_changed_on_the_disk_are_not_read_by_a_sweep) {

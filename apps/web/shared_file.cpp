@@ -19,6 +19,7 @@ shared_file::shared_file(file&& opened, const file_version& state)
   struct statfs where{};
   in_memory_ = ::fstatfs(descriptor(), &where) == 0 && (where.f_type == TMPFS_MAGIC || where.f_type == RAMFS_MAGIC);
   ends_ = read_ends(0);
+  if (changed() != change::none) ends_.reset();  // they may be another state's
 }
 
 std::optional<shared_file::ends> shared_file::read_ends(int flags) const noexcept {
@@ -56,7 +57,9 @@ tartan::result<std::size_t> shared_file::read_at_hand(std::span<char> into, std:
   const auto would_block = std::make_error_code(std::errc::operation_would_block);
   const iovec part{into.data(), into.size()};
   ssize_t got = ::preadv2(descriptor(), &part, 1, static_cast<off_t>(first), in_memory_ ? 0 : RWF_NOWAIT);
-  if (got < 0 && errno == EOPNOTSUPP && is_brought) got = ::pread(descriptor(), into.data(), into.size(), static_cast<off_t>(first));
+  const bool is_unknown = got < 0 && errno == EOPNOTSUPP;
+  if (is_unknown) tells_.store(false, std::memory_order_relaxed);
+  if (is_unknown && is_brought) got = ::pread(descriptor(), into.data(), into.size(), static_cast<off_t>(first));
   if (got < 0) return would_block;
   const std::optional<bool> counts = is_as_promised(in_memory_ ? 0 : RWF_NOWAIT);
   if (!counts || (got == 0 && *counts)) return would_block;  // Linux before 5.11 gives 0 also for what is not in memory (preadv2(2))
@@ -64,8 +67,15 @@ tartan::result<std::size_t> shared_file::read_at_hand(std::span<char> into, std:
   return static_cast<std::size_t>(got);
 }
 
+/// Where nobody can tell what is in memory, all that counts as brought has to be.
 bool shared_file::read(std::span<char> into, std::uint64_t first) const noexcept {
   static_cast<void>(::posix_fadvise(descriptor(), static_cast<off_t>(first), brought, POSIX_FADV_WILLNEED));
+  if (!tells_.load(std::memory_order_relaxed)) {
+    std::array<char, 16 * 1024> any;
+    for (std::uint64_t at = into.size(); at < brought && first + at < size_; at += any.size()) {
+      static_cast<void>(::pread(descriptor(), any.data(), any.size(), static_cast<off_t>(first + at)));
+    }
+  }
   return read_all(*this, into, first) && is_as_promised(0).value_or(false);
 }
 

@@ -45,7 +45,7 @@ class shared_file : public file {
   ///
   /// Threads: one that may block.
   [[nodiscard]] bool read(std::span<char> into, std::uint64_t first) const noexcept;
-  static constexpr std::uint64_t brought = 1 << 20;
+  static constexpr std::uint64_t brought = 256 * 1024;
 
   /// Threads: any. Cost: who says so often writes seldom.
   void note_use() const noexcept {
@@ -70,7 +70,8 @@ class shared_file : public file {
   file_time modified_;
   bool in_memory_ = false;            ///< on a file system that has no disk
   std::optional<ends> ends_;          ///< nothing: they could not be read
-  mutable std::atomic<bool> used_{true};  ///< relaxed: a hint
+  mutable std::atomic<bool> tells_{true};  ///< the file system, what is in memory; relaxed: it is found out again
+  mutable std::atomic<bool> used_{true};   ///< relaxed: a hint
 };
 
 /// Null: none.

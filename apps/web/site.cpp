@@ -14,10 +14,10 @@ namespace {
 cache_limits share_of(const cache_limits& all, std::size_t among) noexcept { return {all.bytes / among + 1, all.entries}; }
 
 /// With more hosts each has fewer shelves, so that a shelf is as large as before: as many workers may look something up at once. Four are left, of many.
-/// A page that no worker can keep would need a visit for each request.
+/// A page that no worker can keep would need a visit for each request, and one that it can keep alone would cost it all others.
 library_settings share_of(library_settings all, std::size_t hosts, std::size_t workers) noexcept {
-  all.most_living = 2 * all.cache.bytes;
-  all.largest_page = std::min(all.largest_page, all.cache.bytes / (hosts * workers));
+  all.most_living = 2 * all.cache.bytes / hosts;
+  all.largest_page = std::min(all.largest_page, all.cache.bytes / (4 * hosts * workers));
   all.shelves = std::max<std::size_t>(4, all.shelves / hosts);
   all.cache = {all.cache.bytes / hosts, all.cache.entries / hosts};
   all.open_files /= hosts;

@@ -9,9 +9,9 @@ namespace web::test {
 enum class disk_call : unsigned { openat2, fstat, pread, pwrite, memfd_create, mmap, preadv2 };
 inline constexpr unsigned disk_calls = 7;
 
-/// While it lives, one call fails `times` times: it is not made, and gives the error; 0: pread finds the end of the file, fstat a file that is a byte
-/// shorter, and preadv2 the first half of what it is asked for. A pwrite has written a half before, and with 0 says so. Calls of all threads count. One
-/// at a time of each.
+/// While it lives, one call fails `times` times: it is not made, and gives the error; 0: pread finds the end of the file, fstat a file that is shorter, by a
+/// byte more at each call, and preadv2 the first half of what it is asked for. A pwrite has written a half before, and with 0 says so. Calls of all threads
+/// count. One at a time of each.
 class failing_disk {
  public:
   /// `before`: how many calls succeed first.

@@ -1,7 +1,10 @@
 #include "config.h"
 
 #include <gtest/gtest.h>
+#include <tartan/core/usable_memory.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <fstream>
 #include <map>
 #include <string>
@@ -167,6 +170,12 @@ TEST_F(a_config, that_says_nothing_leaves_what_there_was) {
   const settings found = read_config(path_, before);
   EXPECT_EQ(found.pages.cache.bytes, 5u);
   EXPECT_EQ(found.pages.cache.entries, 7u);
+}
+
+TEST(usual_settings, give_pages_a_part_of_the_memory) {
+  const std::size_t bytes = usual_settings().pages.cache.bytes;
+  EXPECT_EQ(bytes, std::min(tartan::usable_memory() / 16, std::size_t{256} << 20));
+  EXPECT_LE(usual_settings().pages.largest_page, std::size_t{1} << 20);
 }
 
 TEST_F(a_config, that_is_not_there_is_named) {

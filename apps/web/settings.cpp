@@ -1,5 +1,7 @@
 #include "settings.h"
 
+#include <tartan/core/usable_memory.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -10,7 +12,6 @@
 
 #include "config.h"
 #include "field.h"
-#include "memory_here.h"
 #include "one_line.h"
 
 namespace web {
@@ -138,7 +139,7 @@ std::string parse_options(int argc, const char* const* argv, settings& into) {
 
 settings usual_settings() {
   settings made;
-  made.pages.cache.bytes = std::min(memory_here() / 16, std::size_t{256} << 20);
+  made.pages.cache.bytes = std::min(tartan::usable_memory() / 16, std::size_t{256} << 20);
   made.pages.largest_page = std::size_t{1} << 20;
   return made;
 }

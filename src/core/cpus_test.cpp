@@ -3,17 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 
-#include "tests/temporary_folder.h"
+#include "core/fake_system.h"
 
 namespace tartan::detail {
 namespace {
-
-namespace fs = std::filesystem;
 
 // A machine with eight CPUs.
 int eight_cpus(pid_t, std::size_t bytes, cpu_set_t* set) {
@@ -44,29 +40,14 @@ int cannot_bind(pid_t, std::size_t, const cpu_set_t*) {
   return -1;
 }
 
-class usable_cpus_of_a_fake_system : public ::testing::Test {
+class usable_cpus_of_a_fake_system : public test::fake_system {
  protected:
   usable_cpus_of_a_fake_system() {
-    from_.root = root_.path().string();
+    from_.root = root();
     from_.affinity.get = &eight_cpus;
-  }
-
-  void file(const std::string& path, const std::string& text) {
-    const fs::path full = root_.path().string() + path;
-    fs::create_directories(full.parent_path());
-    std::ofstream{full} << text << '\n';
-  }
-  // The unified hierarchy as it is mounted on the machine itself.
-  void unified(const std::string& path, const std::string& mount_root = "/") {
-    file("/proc/self/cgroup", "0::" + path);
-    file("/proc/self/mountinfo",
-         "24 23 0:5 / /proc rw shared:9 - proc proc rw\n"
-         "31 23 0:28 " +
-             mount_root + " /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw,nsdelegate");
   }
   unsigned count() { return usable_cpus(from_); }
 
-  test::temporary_folder root_;
   cpu_sources from_;
 };
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -195,6 +196,44 @@ TEST_P(a_server_of_changing_files_over_tls, sends_all_of_one_that_stays_wherever
     EXPECT_TRUE(opened_body_when([](const std::string&) {}, is_ended) == all_) << error << ", " << times;
     EXPECT_TRUE(is_ended);
   }
+}
+
+/// Three on one shelf, of which there is room for two.
+TEST_P(a_server_of_changing_files, reads_one_into_memory_that_was_left_on_the_disk_when_there_is_room) {
+  constexpr std::size_t bytes = 900'000;
+  constexpr std::size_t shelves = 4;
+  with_.pages.shelves = shelves;
+  with_.pages.open_files = 64;
+  with_.pages.cache.bytes = shelves * 2'000'000;
+  with_.pages.largest_page = bytes;
+  with_.pages.recheck = 1h;  // so nobody asks the disk but for this
+  std::vector<std::string> paths;
+  for (int n = 0; paths.size() < 3; ++n) {
+    const std::string path = "/" + std::to_string(n);
+    if (std::hash<std::string_view>{}(path) % shelves != 0) continue;
+    write(path.c_str() + 1, placed_text(bytes));
+    paths.push_back(path);
+  }
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    const auto looks_for = [&](const std::string& path) -> tartan::task<unsigned> {
+      const failing_disk counted{disk_call::preadv2, 0, 0};
+      co_await send(c, get(path));
+      const std::string came = co_await head_from(c);
+      std::string rest(came.find("\r\n\r\n") + 4 + bytes - came.size(), ' ');
+      EXPECT_TRUE(co_await c.read_exactly(std::as_writable_bytes(std::span{rest})));
+      EXPECT_TRUE(placed_text(bytes).ends_with(rest));
+      co_return counted.calls();
+    };
+    for (int n = 0; n < 2; ++n) static_cast<void>(co_await looks_for(paths[n]));
+    EXPECT_EQ(co_await looks_for(paths[0]), 0u);
+    EXPECT_GT(co_await looks_for(paths[2]), 0u);
+    EXPECT_GT(co_await looks_for(paths[2]), 0u);
+    co_await test::pass(4s);  // as long as it is open, and there is room for half of the shelf
+    EXPECT_GT(co_await looks_for(paths[2]), 0u) << "it goes on being sent meanwhile";
+    int tries = 0;
+    for (unsigned looks = 1; looks != 0 && tries < 1000; ++tries) looks = co_await looks_for(paths[2]);  // as long as the disk takes
+    EXPECT_LT(tries, 1000);
+  });
 }
 
 TEST_P(a_server_of_changing_files, sends_a_new_response_of_what_there_is_now) {

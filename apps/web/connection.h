@@ -15,6 +15,7 @@
 
 #include "byte_range.h"
 #include "exchange.h"
+#include "file_part.h"
 #include "library.h"
 #include "page_cache.h"
 #include "response.h"
@@ -63,6 +64,7 @@ class alignas(64) connection {
 
  private:
   using time = std::chrono::steady_clock::time_point;
+  static constexpr std::chrono::seconds linger_for{2};  ///< while the peer sends nothing
 
   /// What it waits for.
   enum class phase : std::uint8_t { idle, head, body, file, sending, parting, lingering };
@@ -73,7 +75,8 @@ class alignas(64) connection {
     all,
     no_room,   ///< the peer has to read first
     no_bytes,  ///< the disk has to be read first
-    failed,    ///< the peer is gone, or the file is another one
+    no_file,   ///< it cannot be read, or is not as it was promised
+    failed,    ///< the peer is gone
   };
   /// What a wait for input has come to.
   enum class arrival : std::uint8_t {
@@ -124,9 +127,9 @@ class alignas(64) connection {
   tartan::task<bool> begin_tls();
   tartan::task<bool> send_more();
   tartan::task<bool> send_by_kernel();
-  tartan::task<bool> send_from_disk(large_file from, byte_range part, std::string before);
-  tartan::task<progress> send_after_wait(const shared_file& from, byte_range& part, std::string& before);
-  tartan::task<bool> send_sealed(const shared_file& from, byte_range part);
+  tartan::task<bool> send_from_disk(file_part part, std::string before);
+  tartan::task<progress> send_after_wait(file_part& part, std::string& before);
+  tartan::task<bool> send_sealed(file_part part);
   tartan::task<bool> send_text(std::string_view text);
   tartan::task<> linger(std::chrono::seconds most);
 
@@ -137,8 +140,8 @@ class alignas(64) connection {
   [[nodiscard]] bool send_now();
   [[nodiscard]] bool send_by_kernel_now();
   [[nodiscard]] bool send_from_disk_now();
-  [[nodiscard]] progress send_at_hand(const shared_file& from, byte_range& part, std::string& before, bool is_brought = false);
-  [[nodiscard]] progress send_copied(std::span<const char> bytes, byte_range& part, std::string& before);
+  [[nodiscard]] progress send_at_hand(file_part& part, std::string& before);
+  [[nodiscard]] progress send_copied(std::span<const char> bytes, file_part& part, std::string& before);
   tartan::task<bool> send_rest();
   void wait_for_input();
   void take_turn(const tartan::result<>& ready);

@@ -151,8 +151,9 @@ const shared_page* connection::current(std::string_view key) {
   const library_settings& with = site_->settings.pages;
   if (known == nullptr || now_ - known->checked >= with.recheck) return nullptr;
   // It was left on the disk, and there may be room in memory by now.
-  const bool may_be_read = known->content->is_large() && known->content->size <= with.largest_page && now_ - known->asked >= std::chrono::seconds{1};
-  if (may_be_read || with.is_due(known->checked, now_)) [[unlikely]] keep_fresh(site_, *exchange_->host, *known, now_);
+  const bool may_be_read = known->content->is_large() && known->content->size <= exchange_->host->pages.largest_page();
+  if (may_be_read) [[unlikely]] keep_fresh(site_, *exchange_->host, *known, now_, std::chrono::seconds{1});
+  if (with.is_due(known->checked, now_)) [[unlikely]] keep_fresh(site_, *exchange_->host, *known, now_, with.pause());
   return &known->content;
 }
 

@@ -9,16 +9,25 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <utility>
+
+#include "one_line.h"
 
 namespace web {
 
 namespace {
 
-constexpr std::size_t sent_unasked = 8 * 1024;    // bytes of responses that the kernel surely takes at once
-constexpr std::size_t piece = 256 * 1024;         // of a page or a file, for which the write timeout counts
-constexpr unsigned most_pieces = 12;               // of a file, 64 KB each, in an event: no more would be taken
-constexpr std::size_t sealed_piece = 16 * 1024;   // of a file, while TLS seals it
+constexpr std::size_t sent_unasked = 8 * 1024;   // bytes of responses that the kernel surely takes at once
+constexpr std::size_t piece = 256 * 1024;        // of a page or a file, for which the write timeout counts
+constexpr std::size_t sealed_piece = 16 * 1024;  // of a file, while TLS seals it
+constexpr unsigned most_pieces = 12;             // of a file, 64 KB each, in an event: a further one would be read, and not taken (contract 12: about a megabyte)
+
+/// For the operator: in the log of accesses, whose line was written before, all is well.
+[[noreturn]] void give_up(const file_part& part) {
+  throw std::runtime_error{one_line(part.name()) + " was written to while it was sent, or cannot be read"};
+}
 
 }  // namespace
 
@@ -67,7 +76,10 @@ bool connection::send_by_kernel_now() {
 
 /// The same of a file; what is left, or has failed, is for send_from_disk.
 bool connection::send_from_disk_now() {
-  if (send_at_hand(*exchange_->large, exchange_->parts.front(), exchange_->out) != progress::all) return false;
+  file_part part{exchange_->large, exchange_->parts.front()};
+  const progress so_far = send_at_hand(part, exchange_->out);
+  exchange_->parts.front() = part.rest();
+  if (so_far != progress::all) return false;
   exchange_->large = nullptr;
   return true;
 }
@@ -88,7 +100,7 @@ tartan::task<bool> connection::send_rest() {
     std::string before = exchange_->out;
     exchange_->out.clear();
     leave_buffer();
-    co_return co_await send_from_disk(std::move(exchange_->large), exchange_->parts.front(), std::move(before));
+    co_return co_await send_from_disk(file_part{std::move(exchange_->large), exchange_->parts.front()}, std::move(before));
   }
   if (!exchange_->out.empty()) {
     const bool went = co_await send_text(exchange_->out);
@@ -132,21 +144,16 @@ tartan::task<bool> connection::send_more() {
   for (std::size_t n = 0; n < exchange_->parts.size(); ++n) {
     const bool is_framed = co_await send_text(exchange_->frame[n]);
     if (!is_framed) co_return false;
-    for (byte_range rest = exchange_->parts[n]; rest.size != 0;) {
-      const byte_range next{rest.first, std::min<std::uint64_t>(piece, rest.size)};
-      enter(phase::sending);
-      bool went = false;
-      if (page != nullptr) {
-        went = co_await send_text(page->body.text().substr(next.first, next.size));
-      } else if (tls_ != nullptr) {
-        went = co_await send_sealed(*sent, next);
-      } else {
-        went = co_await send_from_disk(sent, next, {});
-      }
-      if (!went) co_return false;
-      now_ = site_->runtime.now();
-      rest = {rest.first + next.size, rest.size - next.size};
+    const byte_range part = exchange_->parts[n];
+    bool went = false;
+    if (page != nullptr) {
+      went = co_await send_text(page->body.text().substr(part.first, part.size));
+    } else if (tls_ != nullptr) {
+      went = co_await send_sealed(file_part{sent, part});
+    } else {
+      went = co_await send_from_disk(file_part{sent, part}, {});
     }
+    if (!went) co_return false;
   }
   co_return co_await send_text(exchange_->frame.back());
 }
@@ -175,30 +182,31 @@ tartan::task<bool> connection::send_by_kernel() {
 ///
 /// It is read when there is room for it, and what finds none is read again: so whoever reads slowly keeps no buffer. The time that the disk takes is not the
 /// client's.
-tartan::task<bool> connection::send_from_disk(large_file from, byte_range part, std::string before) {
+tartan::task<bool> connection::send_from_disk(file_part part, std::string before) {
   enter(phase::sending);
-  for (std::uint64_t timed = part.size, brought = 0;;) {
+  for (std::uint64_t timed = part.rest().size;;) {
     const tartan::result<> ready = co_await peer_.writable();
     if (!ready) co_return false;
     now_ = site_->runtime.now();
-    progress so_far = send_at_hand(*from, part, before, part.first < brought);
-    if (so_far == progress::no_bytes) {
-      brought = part.first + shared_file::brought;
-      so_far = co_await send_after_wait(*from, part, before);
+    progress so_far = send_at_hand(part, before);
+    if (so_far == progress::no_bytes) so_far = co_await send_after_wait(part, before);
+    if (so_far == progress::failed) co_return false;
+    if (so_far == progress::no_file) {
+      if (!before.empty()) {  // it has answers of before, which a reset would take from the client
+        const bool went = co_await send_text(before);
+        if (went) co_await linger(linger_for);
+      }
+      give_up(part);
     }
-    if (so_far == progress::failed) {
-      if (!before.empty()) static_cast<void>(co_await send_text(before));  // it has answers of before
-      co_return false;
-    }
-    if (part.size == 0 && before.empty()) co_return true;
-    if (timed - part.size < piece) continue;
-    timed = part.size;
+    if (part.is_over() && before.empty()) co_return true;
+    if (timed - part.rest().size < piece) continue;
+    timed = part.rest().size;
     enter(phase::sending);
   }
 }
 
 /// The next bytes, which the disk has to be asked for.
-tartan::task<connection::progress> connection::send_after_wait(const shared_file& from, byte_range& part, std::string& before) {
+tartan::task<connection::progress> connection::send_after_wait(file_part& part, std::string& before) {
   if (!before.empty()) {  // it need not wait, too
     const bool went = co_await send_text(before);
     if (!went) co_return progress::failed;
@@ -209,14 +217,13 @@ tartan::task<connection::progress> connection::send_after_wait(const shared_file
   const time waits_since = waits_since_;
   const time deadline = deadline_;
   enter(phase::file);
-  const std::size_t wanted = std::min<std::uint64_t>(worker_store::most_of_file, part.size);
   // No buffer while it waits for a thread.
-  const std::optional<std::string> got = co_await tartan::blocking([&from, wanted, first = part.first]() -> std::optional<std::string> {
-    std::string room(wanted, '\0');
-    if (!from.read(room, first)) return std::nullopt;
+  const std::optional<std::string> got = co_await tartan::blocking([&part]() -> std::optional<std::string> {
+    std::string room;
+    if (!part.read(room, worker_store::most_of_file)) return std::nullopt;
     return room;
   });
-  if (!got) co_return progress::failed;
+  if (!got) co_return progress::no_file;
   now_ = site_->runtime.now();
   phase_ = was;
   waits_since_ = waits_since + (now_ - began);
@@ -226,12 +233,12 @@ tartan::task<connection::progress> connection::send_after_wait(const shared_file
 }
 
 /// As much as goes at once.
-connection::progress connection::send_at_hand(const shared_file& from, byte_range& part, std::string& before, bool is_brought) {
-  for (unsigned pieces = 0; part.size != 0; ++pieces) {
+connection::progress connection::send_at_hand(file_part& part, std::string& before) {
+  for (unsigned pieces = 0; !part.is_over(); ++pieces) {
     if (pieces == most_pieces) return progress::no_room;
     const std::span<char> room{site_->stores.local().of_file};
-    const tartan::result<std::size_t> got = from.read_at_hand(room.first(std::min<std::uint64_t>(room.size(), part.size)), part.first, is_brought);
-    if (!got) return got.error() == std::errc::operation_would_block ? progress::no_bytes : progress::failed;
+    const tartan::result<std::size_t> got = part.read_at_hand(room);
+    if (!got) return got.error() == std::errc::operation_would_block ? progress::no_bytes : progress::no_file;
     const progress so_far = send_copied(room.first(*got), part, before);
     if (so_far != progress::all) return so_far;
   }
@@ -239,35 +246,34 @@ connection::progress connection::send_at_hand(const shared_file& from, byte_rang
 }
 
 /// What was read of the part's beginning, with what is to be sent before it: as much as goes at once.
-connection::progress connection::send_copied(std::span<const char> bytes, byte_range& part, std::string& before) {
+connection::progress connection::send_copied(std::span<const char> bytes, file_part& part, std::string& before) {
   const std::array<std::span<const std::byte>, 2> both{std::as_bytes(std::span{before}), std::as_bytes(bytes)};
   const tartan::result<std::size_t> sent = before.empty() ? peer_.try_write(both[1]) : peer_.try_write(both);  // of one part, send() is enough
   if (!sent) return sent.error() == std::errc::operation_would_block ? progress::no_room : progress::failed;
   const std::size_t of_before = std::min(*sent, before.size());
   const std::size_t of_part = *sent - of_before;
   before.erase(0, of_before);
-  part = {part.first + of_part, part.size - of_part};
+  part.advance(of_part);
   return before.empty() && of_part == bytes.size() ? progress::all : progress::no_room;
 }
 
-tartan::task<bool> connection::send_sealed(const shared_file& from, byte_range part) {
-  for (std::uint64_t done = 0, brought = 0; done < part.size;) {
-    std::string text(std::min<std::uint64_t>(sealed_piece, part.size - done), '\0');
-    const tartan::result<std::size_t> at_hand = from.read_at_hand(text, part.first + done, part.first + done < brought);
+tartan::task<bool> connection::send_sealed(file_part part) {
+  while (!part.is_over()) {
+    std::string text(sealed_piece, '\0');
+    const tartan::result<std::size_t> at_hand = part.read_at_hand(text);
     if (at_hand) {
       text.resize(*at_hand);
     } else {
       enter(phase::file);
-      brought = part.first + done + shared_file::brought;
-      const bool is_read = co_await tartan::blocking([&] { return from.read(text, part.first + done); });
-      if (!is_read) co_return false;
+      const bool is_read = co_await tartan::blocking([&] { return part.read(text, sealed_piece); });
+      if (!is_read) give_up(part);
       now_ = site_->runtime.now();
     }
     enter(phase::sending);
     const tartan::result<> sent = co_await tls_->write(text);
     if (!sent) co_return false;
     now_ = site_->runtime.now();
-    done += text.size();
+    part.advance(text.size());
   }
   co_return true;
 }

@@ -99,15 +99,14 @@ bool document_root::is_still(const std::string& folder) const noexcept {
 
 document document_root::load(std::string_view key, std::size_t most, const page* known) const {
   for (int tries = 0; tries < 3; ++tries) {
-    bool is_torn = false;
-    document found = load_once(key, most, known, is_torn);
-    if (!is_torn) return found;
+    std::optional<document> found = load_once(key, most, known);
+    if (found) return std::move(*found);
   }
   return failed(status::unavailable);
 }
 
-/// `is_torn`: somebody has written to the file while it was read, so that it may be a mixture, or have zeros for what was cut off.
-document document_root::load_once(std::string_view key, std::size_t most, const page* known, bool& is_torn) const {
+/// Nothing: somebody has written to the file while it was read, so that it may be a mixture, or have zeros for what was cut off.
+std::optional<document> document_root::load_once(std::string_view key, std::size_t most, const page* known) const {
   const representation wanted{key};
   std::string name{wanted.path.substr(1)};
   if (name.empty() || name.back() == '/') name += "index.html";
@@ -140,17 +139,19 @@ document document_root::load_once(std::string_view key, std::size_t most, const 
   }
   if (found.content.size > most) {  // its version need not be certain: what changes within the file is seen through the descriptor
     describe(found.content, name, {version, !young, wanted.as}, seconds, with_.pages);
-    found.large = std::make_shared<const shared_file>(std::move(opened), version);
+    found.large = std::make_shared<const shared_file>(std::move(opened), version, "/" + name + std::string{suffix_of(wanted.as)});
     return found;
   }
   std::string text(found.content.size, '\0');
+  errno = 0;
   const bool is_read = read_all(opened, text, 0);
-  found.content.body = page_body{std::move(text)};
+  const bool has_ended = !is_read && errno == 0;
   struct stat after{};
   const bool is_looked_at = ::fstat(opened.descriptor(), &after) == 0;
-  is_torn = is_looked_at && (after.st_size < now.st_size || (after.st_size == now.st_size && file_version::of(after).modified != version.modified));
-  if (!is_read || is_torn) return failed(status::internal_error);
-  // One that has grown while it was read looks changed at the next check.
+  const bool is_other = is_looked_at && (after.st_size != now.st_size || file_version::of(after).modified != version.modified);
+  if (has_ended || is_other) return std::nullopt;
+  if (!is_read) return failed(status::internal_error);
+  found.content.body = page_body{std::move(text)};
   const bool certain = !young && is_looked_at && file_version::of(after) == version;
   if (!certain) found.content.version = {};
   describe(found.content, name, {version, certain, wanted.as}, seconds, with_.pages);

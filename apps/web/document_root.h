@@ -42,7 +42,7 @@ class document_root {
   ///
   /// Threads: any; blocks as long as the disk takes.
   /// Errors: 403 for what may not be read, leads out, or is neither file nor folder; 404; 503 without descriptors or memory, or if somebody writes to the file
-  /// each time that it is read, three times, unless it only grows; 500.
+  /// each time that it is read, three times; 500.
   /// Limits: a file of more than `most` bytes is not read, but left open.
   ///
   /// `key`: key_of's; with a coding, that sibling of the file is loaded. `known`: what the caller has under this key, if anything.
@@ -54,7 +54,7 @@ class document_root {
   [[nodiscard]] bool is_still(const std::string& folder) const noexcept;
 
  private:
-  [[nodiscard]] document load_once(std::string_view key, std::size_t most, const page* known, bool& is_torn) const;
+  [[nodiscard]] std::optional<document> load_once(std::string_view key, std::size_t most, const page* known) const;
   [[nodiscard]] std::optional<coding_set> siblings_of(const std::string& name, const file_version& version) const noexcept;
 
   [[nodiscard]] document list(std::string_view path) const;

@@ -57,7 +57,8 @@ TEST_F(folder, tells_of_each_failure_of_the_system) {
       {disk_call::fstat, EIO, 1, status::internal_error},
       {disk_call::pread, EIO, 1, status::internal_error},
       {disk_call::pread, EINTR, 5, status::ok},
-      {disk_call::pread, 0, 1, status::internal_error},
+      {disk_call::pread, 0, 1, status::ok},
+      {disk_call::pread, 0, 1000, status::unavailable},
   };
   const auto before = open_files();
   for (const auto& each : cases) {
@@ -79,6 +80,12 @@ TEST_F(folder, gives_nothing_of_a_file_that_is_cut_each_time_that_it_is_read) {
   const failing_disk cut{disk_call::fstat, 0, 100};
   EXPECT_EQ(root_.load("/page", 100).code, status::unavailable);
   EXPECT_EQ(cut.calls(), 6u);
+}
+
+/// As one that is written anew, and longer: what was read may be of both.
+TEST_F(folder, gives_nothing_of_a_file_that_grows_each_time_that_it_is_read) {
+  const test::growing_disk grows;
+  EXPECT_EQ(root_.load("/page", 100).code, status::unavailable);
 }
 
 TEST_F(folder, knows_a_page_by_its_version) {

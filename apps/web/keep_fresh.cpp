@@ -5,16 +5,12 @@
 #include <tartan/core/strand.h>
 #include <tartan/core/task.h>
 
-#include <algorithm>
-#include <chrono>
 #include <new>
 #include <optional>
 #include <string>
 #include <utility>
 
 namespace web {
-
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -38,8 +34,8 @@ tartan::task<> ask(question what) {
 
 }  // namespace
 
-void keep_fresh(const std::shared_ptr<site>& of, host& at, page_cache::entry& known, page_cache::time now) noexcept {
-  if (now - known.asked < std::min<std::chrono::milliseconds>(of->settings.pages.pause(), 1s)) return;
+void keep_fresh(const std::shared_ptr<site>& of, host& at, page_cache::entry& known, page_cache::time now, std::chrono::milliseconds pause) noexcept {
+  if (now - known.asked < pause) return;
   // What has no tag is a listing, which is made anew each time, or a file that was just written.
   if (known.content->tag.empty()) return;
   // Whoever asks for it has to open it anyway, or is served what is known of it: its siblings.

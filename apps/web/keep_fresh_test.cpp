@@ -70,7 +70,7 @@ class a_known_page : public testing::Test {
   std::uint64_t events_of(int times, page_cache::time now) {
     const std::uint64_t before = rt_.counters().events;
     on_the_worker([&] {
-      for (int n = 0; n < times; ++n) keep_fresh(site_, the_host(), *cache().find("/page"), now);
+      for (int n = 0; n < times; ++n) keep_fresh(site_, the_host(), *cache().find("/page"), now, site_->settings.pages.pause());
     });
     return rt_.counters().events - before - 1;
   }
@@ -139,7 +139,9 @@ TEST_F(a_known_page, is_served_on_if_there_is_no_memory_to_ask_for_it) {
     cache().put(path, found.content, found.checked);
   });
   rt_.run_until_idle();
-  const auto ask_at = [&](page_cache::time now) { on_the_worker([&] { keep_fresh(site_, the_host(), *cache().find(path), now); }); };
+  const auto ask_at = [&](page_cache::time now) {
+    on_the_worker([&] { keep_fresh(site_, the_host(), *cache().find(path), now, site_->settings.pages.pause()); });
+  };
   for (const std::size_t n : {0u, 1u}) {
     const test::failing_memory fails{test::allocations::of(path.size() + 1), n};
     ask_at(start + 500ms + n * 125ms);

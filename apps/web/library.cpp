@@ -158,18 +158,28 @@ bool library::is_to_be_read(shelf& of, const page& known, page_cache::time now) 
 
 /// Asks the disk, and keeps what comes; a long file is opened, and read if there is a place for it. Color: the shelf's, before and after.
 tartan::task<finding> library::load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old) {
-  document came;
-  if (!old || !is_to_be_read(into, *old->content, now)) {
-    const std::size_t most = std::min(with_.largest_page, with_.short_page);
-    const page* const known = old ? old->content.get() : nullptr;
-    came = co_await tartan::blocking([&] { return root_.load(key, most, known); });
-    if (came.large == nullptr || !may_be_read(into, came.content.size, now)) co_return keep(into, key, std::move(came), old, now);
-  }
-  const std::size_t size = came.large != nullptr ? came.content.size : old->content->size;
-  claim claimed{into.long_pages, size};  // others come meanwhile
-  came = co_await tartan::blocking([&] { return root_.load(key, size, nullptr); });
-  if (came.content.body.size() > with_.short_page) claimed.keep(came.content.body.size());
+  const page* const known = old && !is_to_be_read(into, *old->content, now) ? old->content.get() : nullptr;
+  document came = co_await tartan::blocking([&] { return root_.load(key, std::min(with_.largest_page, with_.short_page), known); });
+  if (came.large != nullptr && may_be_read(into, came.content.size, now)) co_await read_long(into, came);
   co_return keep(into, key, std::move(came), old, now);
+}
+
+/// What was opened becomes a page in memory, if it can be read; else it goes on being sent from the disk. Color: the shelf's, before and after.
+tartan::task<> library::read_long(shelf& into, document& what) {
+  claim claimed{into.long_pages, what.content.size};  // others come meanwhile
+  try {
+    std::optional<page_body> body = co_await tartan::blocking([&what]() -> std::optional<page_body> {
+      std::string text(what.content.size, '\0');
+      if (!what.large->read(text, 0, text.size())) return std::nullopt;
+      return page_body{std::move(text)};
+    });
+    if (!body) co_return;
+    claimed.keep(what.content.size);
+    what.content.body = std::move(*body);
+    what.large = nullptr;
+    if (what.content.tag.empty()) what.content.version = {};  // it may change unseen: the next check reads it again
+  } catch (const std::exception&) {  // no memory, no thread for the disk
+  }
 }
 
 /// What the disk has said, when it was asked at that time. Color: the shelf's.
@@ -205,13 +215,12 @@ tartan::task<std::optional<finding>> library::check_ahead(std::string_view key, 
   page_cache::entry* const known = at->pages.find(key);
   if (known == nullptr || at->open.contains(key)) co_return std::nullopt;  // who asks for it brings it
   if (const large_file sent = known->content->large.lock(); sent != nullptr) stay_open(at, sent);  // those that serve it do not ask
-  if (known->content->is_large()) {
-    const auto may = sweeps_->try_acquire();  // as a sweep
-    if (may && is_to_be_read(*at, *known->content, now)) {
-      finding found = co_await ask_disk(*at, key, now);
-      if (found.content == nullptr) co_return std::nullopt;  // it becomes old, and is asked for
-      co_return found;
-    }
+  if (is_to_be_read(*at, *known->content, now) && sweeps_->available() > 1) {  // one is left to the sweeps
+    const auto may = sweeps_->try_acquire();
+    finding found = co_await ask_disk(*at, key, now);
+    if (found.large != nullptr) stay_open(at, found.large);
+    if (found.content == nullptr) co_return std::nullopt;  // it becomes old, and is asked for
+    co_return found;
   }
   if (!with_.is_due(known->checked, now)) co_return finding{status::ok, known->content, nullptr, known->checked};
   std::optional<due_page> added;

@@ -83,9 +83,13 @@ class library {
   ///
   /// `key` must live until the end. Errors: none; a page that could not be checked becomes too old, and is then asked for.
   /// A page that was left on the disk, for too many had come, is read into memory at once if that is so no more.
-  /// Limits: 1024 pages on the list; what comes then is not. A job ends after longest_sweep, or when it has read 1 MB; the rest is for the next one.
+  /// Limits: 1024 pages on the list; what comes then is not. A job ends after longest_sweep, or behind the file with which it has read 1 MB; the
+  /// rest is for the next one.
   /// Cost: two moves between colors, or three; for one of many, a job of a blocking thread.
   [[nodiscard]] tartan::task<std::optional<finding>> check_ahead(std::string_view key, page_cache::time now);
+
+  /// Bytes of a file that may be kept in memory.
+  [[nodiscard]] std::size_t largest_page() const noexcept { return with_.largest_page; }
 
   /// How often the disk was asked. Threads: while nothing runs; or an event, of the only worker.
   [[nodiscard]] std::size_t loads() const noexcept;
@@ -135,6 +139,7 @@ class library {
   [[nodiscard]] std::vector<document> load_again(const std::vector<due_page>& all) const;
   [[nodiscard]] static finding keep(shelf& into, std::string_view key, document came, const std::optional<finding>& old, page_cache::time asked);
   [[nodiscard]] tartan::task<finding> ask_disk(shelf& of, std::string_view key, page_cache::time now);
+  [[nodiscard]] tartan::task<> read_long(shelf& into, document& what);
   [[nodiscard]] tartan::task<finding> load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old);
 
   /// One of those that there are in this process: a reload makes new ones, while long downloads keep the old ones.

@@ -14,8 +14,8 @@
 
 namespace web {
 
-shared_file::shared_file(file&& opened, const file_version& state)
-    : file{std::move(opened)}, size_{static_cast<std::uint64_t>(state.size)}, modified_{state.modified} {
+shared_file::shared_file(file&& opened, const file_version& state, std::string name) noexcept
+    : file{std::move(opened)}, name_{std::move(name)}, size_{static_cast<std::uint64_t>(state.size)}, modified_{state.modified} {
   struct statfs where{};
   in_memory_ = ::fstatfs(descriptor(), &where) == 0 && (where.f_type == TMPFS_MAGIC || where.f_type == RAMFS_MAGIC);
   ends_ = read_ends(0);
@@ -61,18 +61,19 @@ tartan::result<std::size_t> shared_file::read_at_hand(std::span<char> into, std:
   if (is_unknown) tells_.store(false, std::memory_order_relaxed);
   if (is_unknown && is_brought) got = ::pread(descriptor(), into.data(), into.size(), static_cast<off_t>(first));
   if (got < 0) return would_block;
-  const std::optional<bool> counts = is_as_promised(in_memory_ ? 0 : RWF_NOWAIT);
+  const bool may_wait = in_memory_ || is_unknown;  // what was brought is taken to be there, and so are the ends
+  const std::optional<bool> counts = is_as_promised(may_wait ? 0 : RWF_NOWAIT);
   if (!counts || (got == 0 && *counts)) return would_block;  // Linux before 5.11 gives 0 also for what is not in memory (preadv2(2))
   if (!*counts) return tartan::errc::end_of_stream;
   return static_cast<std::size_t>(got);
 }
 
 /// Where nobody can tell what is in memory, all that counts as brought has to be.
-bool shared_file::read(std::span<char> into, std::uint64_t first) const noexcept {
-  static_cast<void>(::posix_fadvise(descriptor(), static_cast<off_t>(first), brought, POSIX_FADV_WILLNEED));
+bool shared_file::read(std::span<char> into, std::uint64_t first, std::uint64_t most) const noexcept {
+  static_cast<void>(::posix_fadvise(descriptor(), static_cast<off_t>(first), static_cast<off_t>(most), POSIX_FADV_WILLNEED));
   if (!tells_.load(std::memory_order_relaxed)) {
     std::array<char, 16 * 1024> any;
-    for (std::uint64_t at = into.size(); at < brought && first + at < size_; at += any.size()) {
+    for (std::uint64_t at = into.size(); at < most; at += any.size()) {
       static_cast<void>(::pread(descriptor(), any.data(), any.size(), static_cast<off_t>(first + at)));
     }
   }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "file.h"
 #include "file_version.h"
@@ -26,8 +27,10 @@ namespace web {
 /// as of a log.
 class shared_file : public file {
  public:
-  /// Threads: one that may block. Errors: std::bad_alloc.
-  shared_file(file&& opened, const file_version& state);
+  /// `name`: for who is told of it. Threads: one that may block.
+  shared_file(file&& opened, const file_version& state, std::string name) noexcept;
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
   /// Whether a new response can be made of it: nobody has written to it. Of a file on a network, as the system last heard of it: a worker must not wait for
   /// more. If that cannot be had, it is taken to be.
@@ -41,11 +44,10 @@ class shared_file : public file {
   /// Cost: two system calls; four of one that has grown.
   [[nodiscard]] tartan::result<std::size_t> read_at_hand(std::span<char> into, std::uint64_t first, bool is_brought = false) const noexcept;
 
-  /// Fills the room, and has the system bring what follows, up to `brought` bytes from there on. False: it cannot be read, or is not as it was promised.
+  /// Fills the room, and has the system bring `most` bytes from there on. False: it cannot be read, or is not as it was promised.
   ///
   /// Threads: one that may block.
-  [[nodiscard]] bool read(std::span<char> into, std::uint64_t first) const noexcept;
-  static constexpr std::uint64_t brought = 256 * 1024;
+  [[nodiscard]] bool read(std::span<char> into, std::uint64_t first, std::uint64_t most) const noexcept;
 
   /// Threads: any. Cost: who says so often writes seldom.
   void note_use() const noexcept {
@@ -66,6 +68,7 @@ class shared_file : public file {
   using ends = std::array<char, 2 * end_bytes>;
   [[nodiscard]] std::optional<ends> read_ends(int flags) const noexcept;
 
+  std::string name_;
   std::uint64_t size_;
   file_time modified_;
   bool in_memory_ = false;            ///< on a file system that has no disk

@@ -31,7 +31,7 @@ class a_shared_file : public testing::Test {
     file made{::open(path_.c_str(), O_RDONLY | O_CLOEXEC)};
     struct stat now{};
     EXPECT_EQ(::fstat(made.descriptor(), &now), 0);
-    return shared_file{std::move(made), file_version::of(now)};
+    return shared_file{std::move(made), file_version::of(now), "/file"};
   }
   /// What can be read from there on: of what is in memory; "end" if the file is another one, "wait" if it has to be waited for.
   [[nodiscard]] static std::string at_hand(const shared_file& from, std::uint64_t first, bool is_brought = false) {
@@ -44,7 +44,7 @@ class a_shared_file : public testing::Test {
   /// The same, of the disk.
   [[nodiscard]] static std::string on_disk(const shared_file& from, std::uint64_t first) {
     std::array<char, 8> room{};
-    return from.read(room, first) ? std::string{room.data(), room.size()} : "end";
+    return from.read(room, first, room.size()) ? std::string{room.data(), room.size()} : "end";
   }
   void write_in_place(std::string_view text) const {
     const auto before = std::filesystem::last_write_time(path_);
@@ -81,6 +81,9 @@ TEST_F(a_shared_file, that_was_brought_is_read_where_the_file_system_cannot_tell
   const test::failing_disk fails{test::disk_call::preadv2, EOPNOTSUPP, 1'000'000};
   EXPECT_EQ(at_hand(whole, 0), "wait");
   EXPECT_EQ(at_hand(whole, 0, true), "01234567");
+  std::ofstream{path_, std::ios::app} << "a line";
+  EXPECT_EQ(at_hand(whole, 0), "wait");
+  EXPECT_EQ(at_hand(whole, 0, true), "01234567") << "it has only grown";
 }
 
 /// Which cannot tell either.
@@ -89,7 +92,7 @@ TEST_F(a_shared_file, is_never_waited_for_where_there_is_no_disk) {
   ASSERT_EQ(::write(made.descriptor(), "0123456789", 10), 10);
   struct stat now{};
   ASSERT_EQ(::fstat(made.descriptor(), &now), 0);
-  const shared_file whole{std::move(made), file_version::of(now)};
+  const shared_file whole{std::move(made), file_version::of(now), "/file"};
   EXPECT_EQ(at_hand(whole, 2), "23456789");
   ASSERT_EQ(::ftruncate(whole.descriptor(), 5), 0);
   EXPECT_EQ(at_hand(whole, 2), "end");
@@ -151,7 +154,7 @@ TEST_F(a_shared_file, whose_name_another_one_takes_is_as_it_was) {
 }
 
 TEST_F(a_shared_file, of_which_nothing_can_be_known_is_taken_to_be_as_it_was_but_not_read) {
-  const shared_file none{file{}, {}};
+  const shared_file none{file{}, {}, "/none"};
   EXPECT_TRUE(none.is_as_it_was());
   EXPECT_EQ(at_hand(none, 0), "wait");
   EXPECT_EQ(on_disk(none, 0), "end");

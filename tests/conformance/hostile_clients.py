@@ -294,7 +294,7 @@ def check_what_changes(connect):
 
 @case("hostile")
 def a_file_that_shrinks_while_it_is_sent_ends_the_connection():
-    with judged.judged(*FOREVER) as s:
+    with judged.judged(*FOREVER, complaint=harness.WRITTEN_TO) as s:
         check_what_changes(s.connect)
         check_what_changes(lambda receive_buffer=None: secure(s, receive_buffer))
 

@@ -84,7 +84,7 @@ class judged(harness.server):
             (slow if SLOW_HANDLER.match(line) else others).append(line)
         print("".join(slow), end="", flush=True)
         expect(self.process.returncode == status, "ended with", self.process.returncode, errors)
-        expect("".join(others) == self.complaint, errors)
+        self.expect_complaint("".join(others))
 
     def descriptors(self):
         """How many are open, but for the site's files: a large one stays open for some seconds after it was sent."""

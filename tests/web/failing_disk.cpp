@@ -28,6 +28,7 @@ struct failure {
   std::atomic<unsigned> calls{0};
 };
 std::array<std::atomic<failure*>, disk_calls> all_planned{};
+std::atomic<off_t> grown{0};  ///< bytes; 0: as the system says
 std::atomic<std::time_t> changed{0};  ///< 0: as the system says
 
 std::atomic<failure*>& planned_of(disk_call which) noexcept { return all_planned[static_cast<unsigned>(which)]; }
@@ -50,6 +51,9 @@ failing_disk::failing_disk(disk_call which, int error, unsigned times, unsigned 
 }
 unsigned failing_disk::calls() const noexcept { return calls_of(which_); }
 failing_disk::~failing_disk() { delete planned_of(which_).exchange(nullptr); }
+
+growing_disk::growing_disk() noexcept { grown = 1; }
+growing_disk::~growing_disk() { grown = 0; }
 
 files_changed::files_changed(std::chrono::seconds from_now) noexcept { changed = std::time(nullptr) + from_now.count(); }
 files_changed::~files_changed() { changed = 0; }
@@ -83,6 +87,7 @@ extern "C" int __wrap_fstat(int file, struct stat* into) {
   }
   const int got = __real_fstat(file, into);
   if (error) into->st_size -= web::test::calls_of(disk_call::fstat);
+  if (web::test::grown != 0) into->st_size += web::test::grown.fetch_add(1) - 1;
   if (const std::time_t at = web::test::changed; at != 0) into->st_ctim = {at, 0};
   return got;
 }
@@ -132,6 +137,7 @@ extern "C" void* __wrap_mmap(void* at, size_t bytes, int may, int flags, int fil
 extern "C" ssize_t __real_preadv2(int file, const iovec* into, int parts, off_t offset, int flags);
 extern "C" ssize_t __wrap_preadv2(int file, const iovec* into, int parts, off_t offset, int flags);
 extern "C" ssize_t __wrap_preadv2(int file, const iovec* into, int parts, off_t offset, int flags) {
+  if (flags != RWF_NOWAIT) return __real_preadv2(file, into, parts, offset, flags);
   if (const std::optional<int> error = error_of(disk_call::preadv2)) {
     if (*error == 0) return __real_pread(file, into->iov_base, (into->iov_len + 1) / 2, offset);
     errno = *error;
@@ -139,7 +145,7 @@ extern "C" ssize_t __wrap_preadv2(int file, const iovec* into, int parts, off_t 
   }
   const ssize_t got = __real_preadv2(file, into, parts, offset, flags);
   struct statfs where{};
-  const bool is_unknown = got < 0 && errno == EOPNOTSUPP && flags == RWF_NOWAIT &&  // the tests' folder may lie where this is not known
+  const bool is_unknown = got < 0 && errno == EOPNOTSUPP &&  // the tests' folder may lie where this is not known
                           ::fstatfs(file, &where) == 0 && where.f_type != TMPFS_MAGIC;
   return is_unknown ? __real_preadv2(file, into, parts, offset, 0) : got;
 }

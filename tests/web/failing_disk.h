@@ -10,8 +10,8 @@ enum class disk_call : unsigned { openat2, fstat, pread, pwrite, memfd_create, m
 inline constexpr unsigned disk_calls = 7;
 
 /// While it lives, one call fails `times` times: it is not made, and gives the error; 0: pread finds the end of the file, fstat a file that is shorter, by a
-/// byte more at each call, and preadv2 the first half of what it is asked for. A pwrite has written a half before, and with 0 says so. Calls of all threads
-/// count. One at a time of each.
+/// byte more at each call, and preadv2 the first half of what it is asked for. A preadv2 that may wait never fails. A pwrite has written a half before, and
+/// with 0 says so. Calls of all threads count. One at a time of each.
 class failing_disk {
  public:
   /// `before`: how many calls succeed first.
@@ -24,6 +24,15 @@ class failing_disk {
 
  private:
   disk_call which_;
+};
+
+/// While it lives, fstat finds a file longer by a byte each time. One at a time.
+class growing_disk {
+ public:
+  growing_disk() noexcept;
+  growing_disk(const growing_disk&) = delete;
+  growing_disk& operator=(const growing_disk&) = delete;
+  ~growing_disk();
 };
 
 /// While it lives, every file was last changed at this time from now on the wall. One at a time.

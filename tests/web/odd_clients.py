@@ -170,7 +170,8 @@ def a_client_that_does_not_read_costs_the_kernel_little():
 @test
 def a_file_that_is_cut_while_it_is_sent_ends_or_comes_as_it_was():
     whole = bytes((n + n // 256 + n // 65536) % 256 for n in range(4 << 20))
-    with tempfile.TemporaryDirectory() as folder, server("--cache-bytes", "268435456", "--largest-page", "1048576", root=folder) as s:
+    options = ("--cache-bytes", "268435456", "--largest-page", "1048576")
+    with tempfile.TemporaryDirectory() as folder, server(*options, root=folder, complaint=harness.WRITTEN_TO) as s:
         for size, left in ((4 << 20, 65636), (4 << 20, 100), (4 << 20, 1 << 20), (4 << 20, 0), (500_000, 100)):
             path = pathlib.Path(folder) / f"{size}-{left}"
             path.write_bytes(whole[:size])

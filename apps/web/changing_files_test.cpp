@@ -224,7 +224,7 @@ TEST_P(a_server_of_changing_files, reads_one_into_memory_that_was_left_on_the_di
       EXPECT_TRUE(placed_text(bytes).ends_with(rest));
       co_return counted.calls();
     };
-    for (int n = 0; n < 2; ++n) static_cast<void>(co_await looks_for(paths[n]));
+    for (const std::size_t n : {0u, 1u}) static_cast<void>(co_await looks_for(paths[n]));
     EXPECT_EQ(co_await looks_for(paths[0]), 0u);
     EXPECT_GT(co_await looks_for(paths[2]), 0u);
     EXPECT_GT(co_await looks_for(paths[2]), 0u);

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t sent_unasked = 8 * 1024;   // bytes of responses that the kernel surely takes at once
 constexpr std::size_t piece = 256 * 1024;        // of a page or a file, for which the write timeout counts
 constexpr std::size_t sealed_piece = 16 * 1024;  // of a file, while TLS seals it
-constexpr unsigned most_pieces = 12;             // of a file, 64 KB each, in an event: a further one would be read, and not taken (contract 12: about a megabyte)
+constexpr unsigned most_pieces = 12;             // of a file, 64 KB each, in an event: one more would be read, and not taken (contract 12)
 
 /// For the operator: in the log of accesses, whose line was written before, all is well.
 [[noreturn]] void give_up(const file_part& part) {

@@ -81,7 +81,8 @@ void add_options(CLI::App& app, settings& s) {
       ->check(from_to(0, 1'000'000'000))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--largest-page", s.pages.largest_page, "A larger file, or one beyond a 128th of --cache-bytes, is sent from the disk")
+  app.add_option("--largest-page", s.pages.largest_page, "A larger file, or one beyond a 128th of --cache-bytes "
+                 "or a quarter of a worker's part of it, is sent from the disk")
       ->check(from_to(0, std::uint64_t{16} << 20))
       ->type_name("BYTES")
       ->capture_default_str();

@@ -119,6 +119,15 @@ TEST_P(a_server_of_changing_files, ends_the_response_of_one_that_cannot_be_read_
   }));
 }
 
+/// Nobody can tell whether what was read, at hand or by a blocking thread, counts.
+TEST_P(a_server_of_changing_files, ends_the_response_of_one_that_cannot_be_looked_at) {
+  for (const unsigned times : {0u, 1'000'000u}) {
+    const failing_disk in_memory{disk_call::preadv2, EAGAIN, times};
+    std::optional<failing_disk> looks;
+    expect_a_part(body_when([&](const std::string&) { looks.emplace(disk_call::statx, EIO, 1'000'000); }));
+  }
+}
+
 /// What stands before its response has nothing to do with it.
 TEST_P(a_server_of_changing_files, sends_what_was_asked_for_before_one_that_cannot_be_read) {
   with_.pages.open_files = 64;

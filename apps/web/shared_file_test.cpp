@@ -98,6 +98,15 @@ TEST_F(a_shared_file, is_never_waited_for_where_there_is_no_disk) {
   EXPECT_EQ(at_hand(whole, 2), "end");
 }
 
+/// What is known of it may be given out; of what was read, nobody knows whether it was there.
+TEST_F(a_shared_file, that_cannot_be_looked_at_has_nothing_that_counts) {
+  const shared_file whole = opened();
+  const test::failing_disk fails{test::disk_call::statx, EIO, 1'000'000};
+  EXPECT_TRUE(whole.is_as_it_was());
+  EXPECT_EQ(at_hand(whole, 0), "end");
+  EXPECT_EQ(on_disk(whole, 0), "end");
+}
+
 /// Also what is still there: the system may have filled it with zeros between.
 TEST_F(a_shared_file, that_is_cut_has_nothing_that_counts) {
   const shared_file whole = opened();

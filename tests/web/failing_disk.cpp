@@ -149,3 +149,13 @@ extern "C" ssize_t __wrap_preadv2(int file, const iovec* into, int parts, off_t 
                           ::fstatfs(file, &where) == 0 && where.f_type != TMPFS_MAGIC;
   return is_unknown ? __real_preadv2(file, into, parts, offset, 0) : got;
 }
+
+extern "C" int __real_statx(int folder, const char* path, int flags, unsigned wanted, struct statx* into);
+extern "C" int __wrap_statx(int folder, const char* path, int flags, unsigned wanted, struct statx* into);
+extern "C" int __wrap_statx(int folder, const char* path, int flags, unsigned wanted, struct statx* into) {
+  if (const std::optional<int> error = error_of(disk_call::statx)) {
+    errno = *error;
+    return -1;
+  }
+  return __real_statx(folder, path, flags, wanted, into);
+}

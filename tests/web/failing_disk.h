@@ -6,8 +6,8 @@
 
 namespace web::test {
 
-enum class disk_call : unsigned { openat2, fstat, pread, pwrite, memfd_create, mmap, preadv2 };
-inline constexpr unsigned disk_calls = 7;
+enum class disk_call : unsigned { openat2, fstat, pread, pwrite, memfd_create, mmap, preadv2, statx };
+inline constexpr unsigned disk_calls = 8;
 
 /// While it lives, one call fails `times` times: it is not made, and gives the error; 0: pread finds the end of the file, fstat a file that is shorter, by a
 /// byte more at each call, and preadv2 the first half of what it is asked for. A preadv2 that may wait never fails. A pwrite has written a half before, and

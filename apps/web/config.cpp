@@ -108,7 +108,7 @@ class section {
 
   void end() const {
     for (const auto& [key, node] : keys_) {
-      if (!taken_.contains(key.str())) complain(node, key.str(), "there is no such key");
+      if (!taken_.contains(key.str())) complain(node, key.str(), "there is no such key; there are " + all_taken());
     }
   }
 
@@ -137,6 +137,12 @@ class section {
   [[nodiscard]] const toml::node* find(std::string_view key) {
     taken_.insert(std::string{key});
     return keys_.get(key);
+  }
+
+  [[nodiscard]] std::string all_taken() const {
+    std::string all;
+    for (const std::string& each : taken_) all.append(all.empty() ? "" : ", ").append(each);
+    return all;
   }
 
   [[nodiscard]] std::string text_of(const toml::node& node, std::string_view key) const {

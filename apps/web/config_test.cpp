@@ -112,7 +112,8 @@ TEST_F(a_config, names_line_and_key_of_each_mistake) {
   } cases[] = {
       {"", "1: host: is missing"},
       {"[[host]]\nnames = [\"a\"]\n", "1: host.root: is missing"},
-      {"worker = 1\n" + host, "1: worker: there is no such key"},
+      {"worker = 1\n" + host,
+       "1: worker: there is no such key; there are access-log, cache, host, listen, listen-tls, max-connections, timeouts, types, user, workers"},
       {"\nworkers = 1.5\n" + host, "2: workers: is no integer from 0 to 1024"},
       {"workers = -1\n" + host, "1: workers: is no integer from 0 to 1024"},
       {"workers = 1025\n" + host, "1: workers: is no integer from 0 to 1024"},
@@ -123,7 +124,7 @@ TEST_F(a_config, names_line_and_key_of_each_mistake) {
       {host + "[timeouts]\nheader = \"1\"\n", "4: timeouts.header: is no number of seconds from 0 to 1000000"},
       {host + "[timeouts]\nheader = nan\n", "4: timeouts.header: is no number of seconds from 0 to 1000000"},
       {host + "[timeouts]\nheader = -0.5\n", "4: timeouts.header: is no number of seconds from 0 to 1000000"},
-      {host + "[timeouts]\nheaders = 1\n", "4: timeouts.headers: there is no such key"},
+      {host + "[timeouts]\nheaders = 1\n", "4: timeouts.headers: there is no such key; there are drain, header, idle, write"},
       {host + "[cache]\nlargest-page = 16777217\n", "4: cache.largest-page: is no integer from 0 to 16777216"},
       {"timeouts = 1\n" + host, "1: timeouts: is no table; write [timeouts]"},
       {"host = 1\n", "1: host: is no list of tables; write [[host]]"},

@@ -52,7 +52,7 @@ TEST_F(usable_memory_of_a_fake_system, knows_the_limit_of_version_1) {
   file("/proc/self/mountinfo",
        "34 31 0:31 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
        "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory");
-  file("/sys/fs/cgroup/cpu/else/memory.limit_in_bytes", "10");
+  for (const char* const other : {"else", "app"}) file(std::string{"/sys/fs/cgroup/cpu/"} + other + "/memory.limit_in_bytes", "10");
   EXPECT_EQ(bytes(), all_);
   file("/sys/fs/cgroup/memory/app/memory.limit_in_bytes", "5000");
   EXPECT_EQ(bytes(), 5000u);

@@ -129,6 +129,7 @@ class alignas(64) connection {
   tartan::task<bool> send_by_kernel();
   tartan::task<bool> send_from_disk(file_part part, std::string before);
   tartan::task<progress> send_after_wait(file_part& part, std::string& before);
+  tartan::task<bool> give_up(const file_part& part);
   tartan::task<bool> send_sealed(file_part part);
   tartan::task<bool> send_text(std::string_view text);
   tartan::task<> linger(std::chrono::seconds most);

@@ -22,12 +22,6 @@ namespace {
 constexpr std::size_t sent_unasked = 8 * 1024;   // bytes of responses that the kernel surely takes at once
 constexpr std::size_t piece = 256 * 1024;        // of a page or a file, for which the write timeout counts
 constexpr std::size_t sealed_piece = 16 * 1024;  // of a file, while TLS seals it
-constexpr unsigned most_pieces = 12;             // of a file, 64 KB each, in an event: one more would be read, and not taken (contract 12)
-
-/// For the operator: in the log of accesses, whose line was written before, all is well.
-[[noreturn]] void give_up(const file_part& part) {
-  throw std::runtime_error{one_line(part.name()) + " was written to while it was sent, or cannot be read"};
-}
 
 }  // namespace
 
@@ -192,17 +186,22 @@ tartan::task<bool> connection::send_from_disk(file_part part, std::string before
     if (so_far == progress::no_bytes) so_far = co_await send_after_wait(part, before);
     if (so_far == progress::failed) co_return false;
     if (so_far == progress::no_file) {
-      if (!before.empty()) {  // it has answers of before, which a reset would take from the client
-        const bool went = co_await send_text(before);
-        if (went) co_await linger(linger_for);
-      }
-      give_up(part);
+      const bool went = co_await send_text(before);
+      if (!went) co_return false;
+      co_return co_await give_up(part);
     }
     if (part.is_over() && before.empty()) co_return true;
     if (timed - part.rest().size < piece) continue;
     timed = part.rest().size;
     enter(phase::sending);
   }
+}
+
+/// A file that is no more as it was promised. Never gives anything, but throws, for the operator: in the log of accesses, whose line was written before, all
+/// is well. The client keeps the answers before, which a reset would take from it.
+tartan::task<bool> connection::give_up(const file_part& part) {
+  co_await linger(linger_for);
+  throw std::runtime_error{one_line(part.name()) + " was written to while it was sent, or cannot be read"};
 }
 
 /// The next bytes, which the disk has to be asked for.
@@ -232,10 +231,9 @@ tartan::task<connection::progress> connection::send_after_wait(file_part& part, 
   co_return send_copied(*got, part, before);
 }
 
-/// As much as goes at once.
+/// As much as goes at once; try_write tells when that is enough for an event.
 connection::progress connection::send_at_hand(file_part& part, std::string& before) {
-  for (unsigned pieces = 0; !part.is_over(); ++pieces) {
-    if (pieces == most_pieces) return progress::no_room;
+  while (!part.is_over()) {
     const std::span<char> room{site_->stores.local().of_file};
     const tartan::result<std::size_t> got = part.read_at_hand(room);
     if (!got) return got.error() == std::errc::operation_would_block ? progress::no_bytes : progress::no_file;
@@ -266,7 +264,7 @@ tartan::task<bool> connection::send_sealed(file_part part) {
     } else {
       enter(phase::file);
       const bool is_read = co_await tartan::blocking([&] { return part.read(text, sealed_piece); });
-      if (!is_read) give_up(part);
+      if (!is_read) co_return co_await give_up(part);
       now_ = site_->runtime.now();
     }
     enter(phase::sending);

@@ -1,7 +1,6 @@
 /// What a connection does, where that depends on which worker it is on: one is enough to tell.
 #include "server_fixture.h"
 
-#include <tartan/core/yield.h>
 #include <tartan/time/with_timeout.h>
 
 #include <algorithm>
@@ -459,34 +458,6 @@ TEST_P(a_server_of_one_worker, keeps_the_buffer_of_connections_that_end) {
       co_await ask(*other, "Connection: close\r\n", n % 2 == 0 ? "" : "\r\n");  // at once, and after the peer
     }
     EXPECT_EQ(counts.count(), 0u);
-  });
-}
-
-/// Contract 12: an event ends soon, however much room the client has. This client's is the only other color.
-TEST_P(a_server_of_one_worker, reads_no_more_than_a_megabyte_of_a_file_in_an_event) {
-  const std::string all = test::placed_text(8 * large);
-  write("large", all);
-  with_.pages.open_files = 0;
-  network_.stream_buffer = 2 * all.size();
-  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
-    const test::failing_disk counted{test::disk_call::preadv2, 0, 0};
-    co_await send(c, get("/large"));
-    unsigned most = 0;
-    unsigned known = 0;
-    for (unsigned idle = 0; idle < 1000 && known * worker_store::most_of_file < all.size();) {
-      co_await tartan::yield();
-      const unsigned calls = counted.calls();
-      idle = calls == known && calls != 0 ? idle + 1 : 0;
-      most = std::max(most, calls - known);
-      known = calls;
-    }
-    EXPECT_GT(most, 4u);
-    EXPECT_LE(most * worker_store::most_of_file, std::size_t{1} << 20);
-    const std::string head = co_await head_from(c);
-    const std::string_view body = std::string_view{head}.substr(head.find("\r\n\r\n") + 4);
-    std::string rest(all.size() - body.size(), ' ');
-    EXPECT_TRUE(co_await c.read_exactly(std::as_writable_bytes(std::span{rest})));
-    EXPECT_TRUE(all == std::string{body} + rest);
   });
 }
 

@@ -143,7 +143,6 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
     return found;
   }
   std::string text(found.content.size, '\0');
-  errno = 0;
   const bool is_read = read_all(opened, text, 0);
   const bool has_ended = !is_read && errno == 0;
   struct stat after{};

@@ -36,11 +36,12 @@ class file {
   int descriptor_ = -1;
 };
 
-/// Fills the room with what begins there. False: it cannot be read, or is shorter.
+/// Fills the room with what begins there. False: it cannot be read; or is shorter, then errno is 0.
 [[nodiscard]] inline bool read_all(const file& from, std::span<char> into, std::uint64_t first) noexcept {
   for (std::size_t done = 0; done < into.size();) {
     const ssize_t got = ::pread(from.descriptor(), into.data() + done, into.size() - done, static_cast<off_t>(first + done));
     if (got < 0 && errno == EINTR) continue;
+    if (got == 0) errno = 0;
     if (got <= 0) return false;
     done += static_cast<std::size_t>(got);
   }

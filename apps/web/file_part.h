@@ -24,7 +24,8 @@ class file_part {
 
   /// As shared_file's, of its beginning.
   [[nodiscard]] tartan::result<std::size_t> read_at_hand(std::span<char> into) const noexcept {
-    return of_->read_at_hand(into.first(std::min<std::uint64_t>(into.size(), rest_.size)), rest_.first, rest_.first < brought_to_);
+    const std::uint64_t is_brought = std::max(brought_to_, rest_.first) - rest_.first;
+    return of_->read_at_hand(into.first(std::min<std::uint64_t>(into.size(), rest_.size)), rest_.first, is_brought);
   }
   /// Up to `most` bytes of its beginning, for which the disk may have to be waited for; and has more brought, for read_at_hand. False: as shared_file's.
   ///

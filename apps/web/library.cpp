@@ -33,6 +33,7 @@ library_settings within(library_settings with, const cache_limits& shelf) {
   return with;
 }
 
+constexpr int most_tries = 3;
 constexpr std::size_t most_due = 1024;
 constexpr std::size_t most_read = 1 << 20;
 constexpr std::chrono::seconds unused_for{5};
@@ -159,27 +160,40 @@ bool library::is_to_be_read(shelf& of, const page& known, page_cache::time now) 
 /// Asks the disk, and keeps what comes; a long file is opened, and read if there is a place for it. Color: the shelf's, before and after.
 tartan::task<finding> library::load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old) {
   const page* const known = old && !is_to_be_read(into, *old->content, now) ? old->content.get() : nullptr;
-  document came = co_await tartan::blocking([&] { return root_.load(key, std::min(with_.largest_page, with_.short_page), known); });
-  if (came.large != nullptr && may_be_read(into, came.content.size, now)) co_await read_long(into, came);
+  document came;
+  bool is_it = false;
+  for (int tries = 0; !is_it && tries < most_tries; ++tries) {
+    came = co_await tartan::blocking([&] { return root_.load(key, std::min(with_.largest_page, with_.short_page), known); });
+    is_it = came.large == nullptr || !may_be_read(into, came.content.size, now);
+    if (!is_it) is_it = co_await read_long(into, came);
+  }
+  if (!is_it) {
+    came = document{};
+    came.code = status::unavailable;
+  }
   co_return keep(into, key, std::move(came), old, now);
 }
 
-/// What was opened becomes a page in memory, if it can be read; else it goes on being sent from the disk. Color: the shelf's, before and after.
-tartan::task<> library::read_long(shelf& into, document& what) {
+/// What was opened becomes a page in memory, if it can be read and has not grown; else it goes on being sent from the disk. False: it was written to, so
+/// that nobody could send it. Color: the shelf's, before and after.
+tartan::task<bool> library::read_long(shelf& into, document& what) {
   claim claimed{into.long_pages, what.content.size};  // others come meanwhile
   try {
-    std::optional<page_body> body = co_await tartan::blocking([&what]() -> std::optional<page_body> {
+    bool is_read = false;
+    std::optional<page_body> body = co_await tartan::blocking([&]() -> std::optional<page_body> {
       std::string text(what.content.size, '\0');
-      if (!what.large->read(text, 0, text.size())) return std::nullopt;
+      is_read = what.large->read(text, 0, text.size());
+      if (!is_read || !what.large->is_as_it_was()) return std::nullopt;
       return page_body{std::move(text)};
     });
-    if (!body) co_return;
+    if (!body) co_return is_read || what.large->is_as_it_was();
     claimed.keep(what.content.size);
     what.content.body = std::move(*body);
     what.large = nullptr;
     if (what.content.tag.empty()) what.content.version = {};  // it may change unseen: the next check reads it again
   } catch (const std::exception&) {  // no memory, no thread for the disk
   }
+  co_return true;
 }
 
 /// What the disk has said, when it was asked at that time. Color: the shelf's.
@@ -215,12 +229,14 @@ tartan::task<std::optional<finding>> library::check_ahead(std::string_view key, 
   page_cache::entry* const known = at->pages.find(key);
   if (known == nullptr || at->open.contains(key)) co_return std::nullopt;  // who asks for it brings it
   if (const large_file sent = known->content->large.lock(); sent != nullptr) stay_open(at, sent);  // those that serve it do not ask
-  if (is_to_be_read(*at, *known->content, now) && sweeps_->available() > 1) {  // one is left to the sweeps
-    const auto may = sweeps_->try_acquire();
-    finding found = co_await ask_disk(*at, key, now);
-    if (found.large != nullptr) stay_open(at, found.large);
-    if (found.content == nullptr) co_return std::nullopt;  // it becomes old, and is asked for
-    co_return found;
+  if (is_to_be_read(*at, *known->content, now)) {
+    const tartan::result<tartan::semaphore::permit> may = sweeps_->try_acquire();
+    if (may && sweeps_->available() != 0) {  // one is left to the sweeps
+      finding found = co_await ask_disk(*at, key, now);
+      if (found.large != nullptr) stay_open(at, found.large);
+      if (found.content == nullptr) co_return std::nullopt;  // it becomes old, and is asked for
+      co_return found;
+    }
   }
   if (!with_.is_due(known->checked, now)) co_return finding{status::ok, known->content, nullptr, known->checked};
   std::optional<due_page> added;

@@ -139,7 +139,7 @@ class library {
   [[nodiscard]] std::vector<document> load_again(const std::vector<due_page>& all) const;
   [[nodiscard]] static finding keep(shelf& into, std::string_view key, document came, const std::optional<finding>& old, page_cache::time asked);
   [[nodiscard]] tartan::task<finding> ask_disk(shelf& of, std::string_view key, page_cache::time now);
-  [[nodiscard]] tartan::task<> read_long(shelf& into, document& what);
+  [[nodiscard]] tartan::task<bool> read_long(shelf& into, document& what);
   [[nodiscard]] tartan::task<finding> load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old);
 
   /// One of those that there are in this process: a reload makes new ones, while long downloads keep the old ones.

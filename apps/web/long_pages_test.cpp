@@ -121,6 +121,30 @@ TEST_P(long_pages, that_cannot_be_read_stay_open_and_are_not_counted) {
   EXPECT_TRUE(is_read(rt, all, 7, start_));
 }
 
+/// Nobody could send what was opened.
+TEST_P(long_pages, that_are_written_to_while_they_are_read_are_read_again) {
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  {
+    const test::failing_disk changes{test::disk_call::statx, 0, 3};
+    EXPECT_TRUE(is_read(rt, all, 0, start_)) << "the second time";
+  }
+  const test::failing_disk changes{test::disk_call::statx, 0, 1'000'000};
+  EXPECT_EQ(ask(rt, all, path_of(1), 1, start_).front().code, status::unavailable);
+}
+
+/// As a log does: its bytes may be a mixture, but what is sent is looked at again.
+TEST_P(long_pages, that_grow_while_they_are_read_stay_on_the_disk) {
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  const test::failing_disk grows{test::disk_call::statx, EOVERFLOW, 1'000'000, 1};  // behind the opening
+  const finding found = ask(rt, all, path_of(0), 1, start_).front();
+  EXPECT_EQ(found.code, status::ok);
+  EXPECT_FALSE(is_in_memory(found));
+}
+
 /// Of all libraries, and those that somebody still sends.
 TEST_P(long_pages, are_not_read_if_too_many_bytes_live) {
   tartan::runtime rt = runtime();

@@ -72,15 +72,13 @@ class a_server : public testing::TestWithParam<unsigned> {
 
   void write(const char* name, const std::string& content) const { std::ofstream{folder_ / name} << content; }
 
-  [[nodiscard]] virtual tartan::detail::poller* poller_of(tartan::simulation& world) { return world.poller(); }
-
   /// The client runs in a color of its own: client(a connection, the server). When it has ended, the server is drained.
   template <class F>
   void play(F client) {
     network_.seed = seed_;
     tartan::simulation world{network_};
     tartan::options settings = options_;
-    settings.poller = poller_of(world);
+    settings.poller = world.poller();
     play(settings, client);
     EXPECT_EQ(world.descriptors(), 0u);
   }

@@ -53,13 +53,13 @@ std::optional<bool> shared_file::is_as_promised(int flags) const noexcept {
   return now && now == ends_;
 }
 
-tartan::result<std::size_t> shared_file::read_at_hand(std::span<char> into, std::uint64_t first, bool is_brought) const noexcept {
+tartan::result<std::size_t> shared_file::read_at_hand(std::span<char> into, std::uint64_t first, std::uint64_t brought) const noexcept {
   const auto would_block = std::make_error_code(std::errc::operation_would_block);
   const iovec part{into.data(), into.size()};
   ssize_t got = ::preadv2(descriptor(), &part, 1, static_cast<off_t>(first), in_memory_ ? 0 : RWF_NOWAIT);
   const bool is_unknown = got < 0 && errno == EOPNOTSUPP;
   if (is_unknown) tells_.store(false, std::memory_order_relaxed);
-  if (is_unknown && is_brought) got = ::pread(descriptor(), into.data(), into.size(), static_cast<off_t>(first));
+  if (is_unknown && brought != 0) got = ::pread(descriptor(), into.data(), std::min<std::uint64_t>(into.size(), brought), static_cast<off_t>(first));
   if (got < 0) return would_block;
   const bool may_wait = in_memory_ || is_unknown;  // what was brought is taken to be there, and so are the ends
   const std::optional<bool> counts = is_as_promised(may_wait ? 0 : RWF_NOWAIT);
@@ -69,15 +69,18 @@ tartan::result<std::size_t> shared_file::read_at_hand(std::span<char> into, std:
 }
 
 /// Where nobody can tell what is in memory, all that counts as brought has to be.
+void shared_file::bring(std::uint64_t first, std::uint64_t end) const noexcept {
+  std::array<char, 16 * 1024> any;
+  for (ssize_t got = 1; got > 0 && first < end; first += static_cast<std::uint64_t>(std::max<ssize_t>(got, 0))) {
+    got = ::pread(descriptor(), any.data(), std::min<std::uint64_t>(any.size(), end - first), static_cast<off_t>(first));
+  }
+}
+
 bool shared_file::read(std::span<char> into, std::uint64_t first, std::uint64_t most) const noexcept {
   static_cast<void>(::posix_fadvise(descriptor(), static_cast<off_t>(first), static_cast<off_t>(most), POSIX_FADV_WILLNEED));
-  if (!tells_.load(std::memory_order_relaxed)) {
-    std::array<char, 16 * 1024> any;
-    for (std::uint64_t at = into.size(); at < most; at += any.size()) {
-      static_cast<void>(::pread(descriptor(), any.data(), any.size(), static_cast<off_t>(first + at)));
-    }
-  }
-  return read_all(*this, into, first) && is_as_promised(0).value_or(false);
+  if (!read_all(*this, into, first) || !is_as_promised(0).value_or(false)) return false;
+  if (!tells_.load(std::memory_order_relaxed)) bring(first + into.size(), first + most);
+  return true;
 }
 
 }  // namespace web

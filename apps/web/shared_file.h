@@ -36,13 +36,13 @@ class shared_file : public file {
   /// more. If that cannot be had, it is taken to be.
   [[nodiscard]] bool is_as_it_was() const noexcept;
 
-  /// What the system has in memory of the file from there on. `is_brought`: read has been told to bring it there.
+  /// What the system has in memory of the file from there on. `brought`: bytes from there on that read was told to bring; 0: none.
   ///
-  /// Threads: any; does not wait for the disk, but where the file system cannot tell whether it would have to (overlayfs, NFS, FUSE), and it is brought.
+  /// Threads: any; does not wait for the disk, but where the file system cannot tell whether it would have to (overlayfs, NFS, FUSE), and they are brought.
   /// Errors: std::errc::operation_would_block if the first byte is not there, or the file system cannot tell; or it cannot be read, which read finds out, too.
   /// errc::end_of_stream if the file is no more as it was promised.
   /// Cost: two system calls; four of one that has grown.
-  [[nodiscard]] tartan::result<std::size_t> read_at_hand(std::span<char> into, std::uint64_t first, bool is_brought = false) const noexcept;
+  [[nodiscard]] tartan::result<std::size_t> read_at_hand(std::span<char> into, std::uint64_t first, std::uint64_t brought = 0) const noexcept;
 
   /// Fills the room, and has the system bring `most` bytes from there on. False: it cannot be read, or is not as it was promised.
   ///
@@ -61,6 +61,7 @@ class shared_file : public file {
   /// What has become of it.
   enum class change : std::uint8_t { none, longer, other, unknown };
   [[nodiscard]] change changed() const noexcept;
+  void bring(std::uint64_t first, std::uint64_t end) const noexcept;
   /// Nothing: that cannot be known without waiting. `flags`: preadv2's.
   [[nodiscard]] std::optional<bool> is_as_promised(int flags) const noexcept;
   /// Its first bytes, and the last ones that it had when it was opened.

@@ -10,8 +10,8 @@ enum class disk_call : unsigned { openat2, fstat, pread, pwrite, memfd_create, m
 inline constexpr unsigned disk_calls = 8;
 
 /// While it lives, one call fails `times` times: it is not made, and gives the error; 0: pread finds the end of the file, fstat a file that is shorter, by a
-/// byte more at each call, and preadv2 the first half of what it is asked for. A preadv2 that may wait never fails. A pwrite has written a half before, and
-/// with 0 says so. Calls of all threads count. One at a time of each.
+/// byte more at each call, statx one shorter by a byte (EOVERFLOW: longer), and preadv2 the first half of what it is asked for. A preadv2 that may wait
+/// never fails. A pwrite has written a half before, and with 0 says so. Calls of all threads count. One at a time of each.
 class failing_disk {
  public:
   /// `before`: how many calls succeed first.

@@ -61,12 +61,27 @@ TEST_F(a_file_part, has_more_brought_where_the_file_system_cannot_tell) {
   file_part whole = part({0, all_.size()});
   EXPECT_EQ(taken_at_hand(whole), "");
   std::string sent;
-  ASSERT_TRUE(whole.read(sent, 60'000));
+  {
+    const test::failing_disk reads{test::disk_call::pread, 0, 0};
+    ASSERT_TRUE(whole.read(sent, 60'000));
+    EXPECT_EQ(reads.calls(), 1 + (256 * 1024 - 60'000 + 16 * 1024 - 1) / (16 * 1024));
+  }
   EXPECT_EQ(sent.size(), 60'000u);
   whole.advance(sent.size());
   for (std::string more = taken_at_hand(whole); !more.empty(); more = taken_at_hand(whole)) sent += more;
   EXPECT_EQ(sent.size(), 256u * 1024);
   EXPECT_TRUE(all_.starts_with(sent));
+}
+
+/// What was read is good all the same.
+TEST_F(a_file_part, has_no_more_brought_behind_what_cannot_be_read) {
+  const test::failing_disk fails{test::disk_call::preadv2, EOPNOTSUPP, 1'000'000};
+  file_part whole = part({0, all_.size()});
+  EXPECT_EQ(taken_at_hand(whole), "");
+  const test::failing_disk reads{test::disk_call::pread, EIO, 1'000'000, 1};
+  std::string sent;
+  EXPECT_TRUE(whole.read(sent, 60'000));
+  EXPECT_EQ(reads.calls(), 2u);
 }
 
 }  // namespace

@@ -107,6 +107,19 @@ TEST_F(a_shared_file, that_cannot_be_looked_at_has_nothing_that_counts) {
   EXPECT_EQ(on_disk(whole, 0), "end");
 }
 
+TEST_F(a_shared_file, that_ends_is_told_from_one_that_cannot_be_read) {
+  const shared_file whole = opened();
+  std::array<char, 20> room{};
+  {
+    const test::failing_disk is_interrupted{test::disk_call::pread, EINTR};
+    EXPECT_FALSE(read_all(whole, room, 0));
+    EXPECT_EQ(errno, 0);
+  }
+  const test::failing_disk fails{test::disk_call::pread, EIO};
+  EXPECT_FALSE(read_all(whole, room, 0));
+  EXPECT_EQ(errno, EIO);
+}
+
 /// Also what is still there: the system may have filled it with zeros between.
 TEST_F(a_shared_file, that_is_cut_has_nothing_that_counts) {
   const shared_file whole = opened();

@@ -200,6 +200,7 @@ tartan::task<bool> connection::send_from_disk(file_part part, std::string before
 /// A file that is no more as it was promised. Never gives anything, but throws, for the operator: in the log of accesses, whose line was written before, all
 /// is well. The client keeps the answers before, which a reset would take from it.
 tartan::task<bool> connection::give_up(const file_part& part) {
+  now_ = site_->runtime.now();  // the disk may have taken long
   co_await linger(linger_for);
   throw std::runtime_error{one_line(part.name()) + " was written to while it was sent, or cannot be read"};
 }
@@ -257,7 +258,7 @@ connection::progress connection::send_copied(std::span<const char> bytes, file_p
 
 tartan::task<bool> connection::send_sealed(file_part part) {
   while (!part.is_over()) {
-    std::string text(sealed_piece, '\0');
+    std::string text(std::min<std::uint64_t>(sealed_piece, part.rest().size), '\0');
     const tartan::result<std::size_t> at_hand = part.read_at_hand(text);
     if (at_hand) {
       text.resize(*at_hand);

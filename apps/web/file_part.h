@@ -24,17 +24,17 @@ class file_part {
 
   /// As shared_file's, of its beginning.
   [[nodiscard]] tartan::result<std::size_t> read_at_hand(std::span<char> into) const noexcept {
-    const std::uint64_t is_brought = std::max(brought_to_, rest_.first) - rest_.first;
-    return of_->read_at_hand(into.first(std::min<std::uint64_t>(into.size(), rest_.size)), rest_.first, is_brought);
+    const std::uint64_t brought_here = std::max(brought_to_, rest_.first) - rest_.first;
+    return of_->read_at_hand(into.first(std::min<std::uint64_t>(into.size(), rest_.size)), rest_.first, brought_here);
   }
   /// Up to `most` bytes of its beginning, for which the disk may have to be waited for; and has more brought, for read_at_hand. False: as shared_file's.
   ///
   /// Threads: one that may block. Errors: std::bad_alloc.
   [[nodiscard]] bool read(std::string& into, std::size_t most) {
     into.resize(std::min<std::uint64_t>(most, rest_.size));
-    const std::uint64_t more = std::min(brought, rest_.size);
-    brought_to_ = rest_.first + more;
-    return of_->read(into, rest_.first, more);
+    const std::uint64_t there = of_->read(into, rest_.first, std::min(brought, rest_.size));
+    brought_to_ = rest_.first + there;
+    return there != 0;
   }
 
   /// So much of its beginning was sent.

@@ -82,6 +82,9 @@ TEST_F(a_file_part, has_no_more_brought_behind_what_cannot_be_read) {
   std::string sent;
   EXPECT_TRUE(whole.read(sent, 60'000));
   EXPECT_EQ(reads.calls(), 2u);
+  whole.advance(sent.size());
+  EXPECT_EQ(taken_at_hand(whole), "");
+  EXPECT_EQ(reads.calls(), 2u) << "a worker would wait for it";
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ tartan::task<bool> library::read_long(shelf& into, document& what) {
     bool is_read = false;
     std::optional<page_body> body = co_await tartan::blocking([&]() -> std::optional<page_body> {
       std::string text(what.content.size, '\0');
-      is_read = what.large->read(text, 0, text.size());
+      is_read = what.large->read(text, 0, text.size()) != 0;
       if (!is_read || !what.large->is_as_it_was()) return std::nullopt;
       return page_body{std::move(text)};
     });

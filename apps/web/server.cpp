@@ -262,7 +262,7 @@ tartan::task<> server::serve(std::unique_ptr<connection> client, std::uint64_t n
   std::exception_ptr wrong;
   try {
     co_await client->run();
-  } catch (const std::exception&) {  // no memory, no thread for the disk: this connection's misfortune
+  } catch (const std::exception&) {  // no memory, no thread for the disk, a file that changed: this connection's misfortune
     wrong = std::current_exception();
   }
   client->close();  // before another gets its place, and a descriptor

@@ -69,18 +69,21 @@ tartan::result<std::size_t> shared_file::read_at_hand(std::span<char> into, std:
 }
 
 /// Where nobody can tell what is in memory, all that counts as brought has to be.
-void shared_file::bring(std::uint64_t first, std::uint64_t end) const noexcept {
+std::uint64_t shared_file::bring(std::uint64_t first, std::uint64_t end) const noexcept {
   std::array<char, 16 * 1024> any;
-  for (ssize_t got = 1; got > 0 && first < end; first += static_cast<std::uint64_t>(std::max<ssize_t>(got, 0))) {
-    got = ::pread(descriptor(), any.data(), std::min<std::uint64_t>(any.size(), end - first), static_cast<off_t>(first));
+  while (first < end) {
+    const ssize_t got = ::pread(descriptor(), any.data(), std::min<std::uint64_t>(any.size(), end - first), static_cast<off_t>(first));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    first += static_cast<std::uint64_t>(got);
   }
+  return first;
 }
 
-bool shared_file::read(std::span<char> into, std::uint64_t first, std::uint64_t most) const noexcept {
+std::uint64_t shared_file::read(std::span<char> into, std::uint64_t first, std::uint64_t most) const noexcept {
   static_cast<void>(::posix_fadvise(descriptor(), static_cast<off_t>(first), static_cast<off_t>(most), POSIX_FADV_WILLNEED));
-  if (!read_all(*this, into, first) || !is_as_promised(0).value_or(false)) return false;
-  if (!tells_.load(std::memory_order_relaxed)) bring(first + into.size(), first + most);
-  return true;
+  if (!read_all(*this, into, first) || !is_as_promised(0).value_or(false)) return 0;
+  return tells_.load(std::memory_order_relaxed) ? most : bring(first + into.size(), first + most) - first;
 }
 
 }  // namespace web

@@ -44,10 +44,11 @@ class shared_file : public file {
   /// Cost: two system calls; four of one that has grown.
   [[nodiscard]] tartan::result<std::size_t> read_at_hand(std::span<char> into, std::uint64_t first, std::uint64_t brought = 0) const noexcept;
 
-  /// Fills the room, and has the system bring `most` bytes from there on. False: it cannot be read, or is not as it was promised.
+  /// Fills the room, and has the system bring `most` bytes from there on. Gives how many it has there, or is about to; 0: it cannot be read, or is not as it
+  /// was promised.
   ///
   /// Threads: one that may block.
-  [[nodiscard]] bool read(std::span<char> into, std::uint64_t first, std::uint64_t most) const noexcept;
+  [[nodiscard]] std::uint64_t read(std::span<char> into, std::uint64_t first, std::uint64_t most) const noexcept;
 
   /// Threads: any. Cost: who says so often writes seldom.
   void note_use() const noexcept {
@@ -61,7 +62,7 @@ class shared_file : public file {
   /// What has become of it.
   enum class change : std::uint8_t { none, longer, other, unknown };
   [[nodiscard]] change changed() const noexcept;
-  void bring(std::uint64_t first, std::uint64_t end) const noexcept;
+  std::uint64_t bring(std::uint64_t first, std::uint64_t end) const noexcept;  ///< gives how far it came
   /// Nothing: that cannot be known without waiting. `flags`: preadv2's.
   [[nodiscard]] std::optional<bool> is_as_promised(int flags) const noexcept;
   /// Its first bytes, and the last ones that it had when it was opened.

@@ -44,7 +44,7 @@ class a_shared_file : public testing::Test {
   /// The same, of the disk.
   [[nodiscard]] static std::string on_disk(const shared_file& from, std::uint64_t first) {
     std::array<char, 8> room{};
-    return from.read(room, first, room.size()) ? std::string{room.data(), room.size()} : "end";
+    return from.read(room, first, room.size()) != 0 ? std::string{room.data(), room.size()} : "end";
   }
   void write_in_place(std::string_view text) const {
     const auto before = std::filesystem::last_write_time(path_);

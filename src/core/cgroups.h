@@ -22,7 +22,8 @@ struct cgroup_folder {
   [[nodiscard]] std::optional<std::int64_t> number(std::string_view file) const;
 };
 
-/// Of this process's group in each hierarchy that has the controller ("cpu", "memory"), and of those around it, as far as they are mounted.
+/// Of this process's group in each hierarchy that may limit by the controller ("cpu", "memory"; version 2 has all), and of those around it, as far as
+/// they are mounted.
 ///
 /// `root`: put before /proc and before the mount points that it names. What cannot be read is left out.
 [[nodiscard]] std::vector<cgroup_folder> cgroup_folders(const std::string& root, std::string_view controller);

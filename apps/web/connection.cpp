@@ -28,7 +28,6 @@ namespace {
 
 constexpr std::size_t most_kept = 32 * 1024;      // in the buffers of an exchange that a worker keeps: few need as much
 constexpr std::size_t most_at_rest = 8 * 1024;    // the same, of one that a connection keeps while it waits for a request
-constexpr auto most_lingering = 30s;
 constexpr auto idle_in_a_crowd = 1s;              // then who waits for a place may have this one
 constexpr auto slow_in_a_crowd = 10s;             // for the rest of a head or a body, or for taking a piece of a response
 constexpr auto quick = 100ms;                     // for the end, when another one waits for the place

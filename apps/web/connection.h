@@ -65,6 +65,7 @@ class alignas(64) connection {
  private:
   using time = std::chrono::steady_clock::time_point;
   static constexpr std::chrono::seconds linger_for{2};  ///< while the peer sends nothing
+  static constexpr std::chrono::seconds most_lingering{30};
 
   /// What it waits for.
   enum class phase : std::uint8_t { idle, head, body, file, sending, parting, lingering };

@@ -201,7 +201,7 @@ tartan::task<bool> connection::send_from_disk(file_part part, std::string before
 /// is well. The client keeps the answers before, which a reset would take from it.
 tartan::task<bool> connection::give_up(const file_part& part) {
   now_ = site_->runtime.now();  // the disk may have taken long
-  co_await linger(linger_for);
+  co_await linger(most_lingering);
   throw std::runtime_error{one_line(part.name()) + " was written to while it was sent, or cannot be read"};
 }
 

@@ -105,7 +105,7 @@ document document_root::load(std::string_view key, std::size_t most, const page*
   return failed(status::unavailable);
 }
 
-/// Nothing: somebody has written to the file while it was read, so that it may be a mixture, or have zeros for what was cut off.
+/// Nothing: somebody has written to the file while it was read or opened, so that it may be a mixture, or have zeros for what was cut off.
 std::optional<document> document_root::load_once(std::string_view key, std::size_t most, const page* known) const {
   const representation wanted{key};
   std::string name{wanted.path.substr(1)};
@@ -140,6 +140,7 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
   if (found.content.size > most) {  // its version need not be certain: what changes within the file is seen through the descriptor
     describe(found.content, name, {version, !young, wanted.as}, seconds, with_.pages);
     found.large = std::make_shared<const shared_file>(std::move(opened), version, "/" + name + std::string{suffix_of(wanted.as)});
+    if (!found.large->is_as_it_was()) return std::nullopt;
     return found;
   }
   std::string text(found.content.size, '\0');

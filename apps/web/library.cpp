@@ -38,20 +38,6 @@ constexpr std::size_t most_due = 1024;
 constexpr std::size_t most_read = 1 << 20;
 constexpr std::chrono::seconds unused_for{5};
 
-/// Bytes that are counted, but for those that were kept, as long as it lives.
-class claim {
- public:
-  claim(std::size_t& count, std::size_t bytes) noexcept : count_{count}, left_{bytes} { count_ += bytes; }
-  claim(const claim&) = delete;
-  claim& operator=(const claim&) = delete;
-  ~claim() { count_ -= std::min(count_, left_); }
-  void keep(std::size_t bytes) noexcept { left_ -= std::min(left_, bytes); }
-
- private:
-  std::size_t& count_;
-  std::size_t left_;
-};
-
 cache_limits share_of(const library_settings& all) noexcept { return {all.cache.bytes / all.shelves + 1, all.cache.entries / all.shelves + 1}; }
 
 }  // namespace
@@ -161,39 +147,40 @@ bool library::is_to_be_read(shelf& of, const page& known, page_cache::time now) 
 tartan::task<finding> library::load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old) {
   const page* const known = old && !is_to_be_read(into, *old->content, now) ? old->content.get() : nullptr;
   document came;
-  bool is_it = false;
-  for (int tries = 0; !is_it && tries < most_tries; ++tries) {
+  status read = status::unavailable;
+  for (int tries = 0; read == status::unavailable && tries < most_tries; ++tries) {
     came = co_await tartan::blocking([&] { return root_.load(key, std::min(with_.largest_page, with_.short_page), known); });
-    is_it = came.large == nullptr || !may_be_read(into, came.content.size, now);
-    if (!is_it) is_it = co_await read_long(into, came);
+    const bool is_left = came.large == nullptr || !may_be_read(into, came.content.size, now);
+    read = is_left ? status::ok : co_await read_long(into, came);
   }
-  if (!is_it) {
+  if (read != status::ok) {
     came = document{};
-    came.code = status::unavailable;
+    came.code = read;
   }
   co_return keep(into, key, std::move(came), old, now);
 }
 
-/// What was opened becomes a page in memory, if it can be read and has not grown; else it goes on being sent from the disk. False: it was written to, so
-/// that nobody could send it. Color: the shelf's, before and after.
-tartan::task<bool> library::read_long(shelf& into, document& what) {
-  claim claimed{into.long_pages, what.content.size};  // others come meanwhile
+/// What was opened becomes a page in memory; it goes on being sent from the disk if there is no memory, or it has grown, or its tag may not be its own.
+/// internal_error: it cannot be read. unavailable: it was written to, so that nobody could send it. All that is read counts, also of one that changes as
+/// often as it is read. Color: the shelf's, before and after.
+tartan::task<status> library::read_long(shelf& into, document& what) {
+  into.long_pages += what.content.size;  // others come meanwhile
   try {
-    bool is_read = false;
-    std::optional<page_body> body = co_await tartan::blocking([&]() -> std::optional<page_body> {
+    std::optional<page_body> body;
+    const status found = co_await tartan::blocking([&] {
       std::string text(what.content.size, '\0');
-      is_read = what.large->read(text, 0, text.size()) != 0;
-      if (!is_read || !what.large->is_as_it_was()) return std::nullopt;
-      return page_body{std::move(text)};
+      const bool is_read = what.large->read(text, 0, text.size()) != 0;
+      if (!is_read) return what.large->is_as_it_was() ? status::internal_error : status::unavailable;
+      if (what.large->is_of(what.content.version)) body.emplace(std::move(text));
+      return status::ok;
     });
-    if (!body) co_return is_read || what.large->is_as_it_was();
-    claimed.keep(what.content.size);
+    if (!body) co_return found;
     what.content.body = std::move(*body);
     what.large = nullptr;
     if (what.content.tag.empty()) what.content.version = {};  // it may change unseen: the next check reads it again
   } catch (const std::exception&) {  // no memory, no thread for the disk
   }
-  co_return true;
+  co_return status::ok;
 }
 
 /// What the disk has said, when it was asked at that time. Color: the shelf's.

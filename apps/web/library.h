@@ -72,8 +72,9 @@ class library {
   /// What is under a key of key_of: at most `recheck` old. While somebody asks the disk about a page, others get it as it was, with the time at
   /// which it was checked; nobody gets what a load has brought that had ended before the question.
   ///
-  /// `key` must live until the end. Errors: as document_root's, by status; 503 too if there is no memory or no thread for the disk, or
-  /// if the coroutine was asked to end. What was there before, and cannot be checked for want of one of these, is given out as it was.
+  /// `key` must live until the end. Errors: as document_root's, by status; 503 too if there is no memory or no thread for the disk, a file is written
+  /// to however often it is read, or the coroutine was asked to end. What was there before, and cannot be checked for want of one of these, is given out
+  /// as it was.
   /// Cost: two moves between colors; if it is not there, or too old, a job of a blocking thread.
   [[nodiscard]] tartan::task<finding> ask(std::string_view key, page_cache::time now);
 
@@ -82,7 +83,8 @@ class library {
   /// again each recheck / 8.
   ///
   /// `key` must live until the end. Errors: none; a page that could not be checked becomes too old, and is then asked for.
-  /// A page that was left on the disk, for too many had come, is read into memory at once if that is so no more.
+  /// A page that was left on the disk, for too many had come, is read into memory at once if that is so no more, and sweeps leave
+  /// two permits.
   /// Limits: 1024 pages on the list; what comes then is not. A job ends after longest_sweep, or behind the file with which it has read 1 MB; the
   /// rest is for the next one.
   /// Cost: two moves between colors, or three; for one of many, a job of a blocking thread.
@@ -139,7 +141,7 @@ class library {
   [[nodiscard]] std::vector<document> load_again(const std::vector<due_page>& all) const;
   [[nodiscard]] static finding keep(shelf& into, std::string_view key, document came, const std::optional<finding>& old, page_cache::time asked);
   [[nodiscard]] tartan::task<finding> ask_disk(shelf& of, std::string_view key, page_cache::time now);
-  [[nodiscard]] tartan::task<bool> read_long(shelf& into, document& what);
+  [[nodiscard]] tartan::task<status> read_long(shelf& into, document& what);
   [[nodiscard]] tartan::task<finding> load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old);
 
   /// One of those that there are in this process: a reload makes new ones, while long downloads keep the old ones.

@@ -33,6 +33,7 @@ class long_pages : public test::pages {
   }
 
   static constexpr std::size_t bytes = 40'000;
+  static constexpr unsigned opening = 2;  ///< calls of statx
   library_settings with_;
 };
 INSTANTIATE_TEST_SUITE_P(on, long_pages, testing::Values(1u));
@@ -108,17 +109,20 @@ TEST_P(long_pages, that_are_asked_for_together_are_no_more_than_there_is_room_fo
   EXPECT_TRUE(is_read(rt, all, 6, start_ + 1h));
 }
 
-/// Who asks for them gets them from the disk, as far as that goes.
-TEST_P(long_pages, that_cannot_be_read_stay_open_and_are_not_counted) {
+/// They are asked for again and again.
+TEST_P(long_pages, that_cannot_be_read_are_an_error_and_count) {
   tartan::runtime rt = runtime();
   const document_root root{folder(), {}};
   library all{rt, root, with_};
-  for (int n = 0; n < 6; ++n) {
+  const auto code_of = [&](int n) {
     const test::failing_disk fails{test::disk_call::pread, EIO};
-    EXPECT_FALSE(is_read(rt, all, n, start_));
-  }
-  EXPECT_TRUE(is_read(rt, all, 6, start_));
-  EXPECT_TRUE(is_read(rt, all, 7, start_));
+    return ask(rt, all, path_of(n), 1, start_).front().code;
+  };
+  EXPECT_EQ(code_of(0), status::internal_error);
+  EXPECT_EQ(code_of(0), status::internal_error);
+  EXPECT_EQ(code_of(0), status::ok) << "nobody has read it yet";
+  EXPECT_FALSE(is_read(rt, all, 1, start_));
+  EXPECT_TRUE(is_read(rt, all, 1, start_ + 4s));
 }
 
 /// Nobody could send what was opened.
@@ -127,11 +131,44 @@ TEST_P(long_pages, that_are_written_to_while_they_are_read_are_read_again) {
   const document_root root{folder(), {}};
   library all{rt, root, with_};
   {
-    const test::failing_disk changes{test::disk_call::statx, 0, 3};
+    const test::failing_disk changes{test::disk_call::statx, 0, 2, opening};
     EXPECT_TRUE(is_read(rt, all, 0, start_)) << "the second time";
   }
-  const test::failing_disk changes{test::disk_call::statx, 0, 1'000'000};
+  const test::failing_disk changes{test::disk_call::statx, 0, 2, opening};
+  EXPECT_FALSE(is_read(rt, all, 1, start_)) << "what was read counts, too";
+}
+
+TEST_P(long_pages, that_are_written_to_as_often_as_they_are_read_are_unavailable) {
+  with_.cache.bytes = 8 * bytes;
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  const test::failing_disk changes{test::disk_call::statx, 0, 2, opening, opening + 2};
   EXPECT_EQ(ask(rt, all, path_of(1), 1, start_).front().code, status::unavailable);
+  EXPECT_EQ(changes.calls(), 3 * (opening + 2)) << "three times, though there is room for more";
+}
+
+/// Else the first who is sent it would be given up.
+TEST_P(long_pages, that_are_written_to_while_they_are_opened_are_opened_again) {
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  {
+    const test::failing_disk grows{test::disk_call::statx, EOVERFLOW, opening};
+    EXPECT_TRUE(is_read(rt, all, 0, start_));
+    EXPECT_GE(grows.calls(), 2 * opening);
+  }
+  const test::failing_disk grows{test::disk_call::statx, EOVERFLOW, 1'000'000};
+  EXPECT_EQ(ask(rt, all, path_of(1), 1, start_).front().code, status::unavailable);
+}
+
+/// Its tag is of before.
+TEST_P(long_pages, that_are_of_another_state_when_they_were_read_stay_on_the_disk) {
+  tartan::runtime rt = runtime();
+  const document_root root{folder(), {}};
+  library all{rt, root, with_};
+  const test::failing_disk cannot_tell{test::disk_call::fstat, EIO, 1, 1};
+  EXPECT_FALSE(is_read(rt, all, 0, start_));
 }
 
 /// As a log does: its bytes may be a mixture, but what is sent is looked at again.
@@ -139,7 +176,8 @@ TEST_P(long_pages, that_grow_while_they_are_read_stay_on_the_disk) {
   tartan::runtime rt = runtime();
   const document_root root{folder(), {}};
   library all{rt, root, with_};
-  const test::failing_disk grows{test::disk_call::statx, EOVERFLOW, 1'000'000, 1};  // behind the opening
+  const test::growing_disk longer;
+  const test::failing_disk grows{test::disk_call::statx, EOVERFLOW, 1'000'000, opening};
   const finding found = ask(rt, all, path_of(0), 1, start_).front();
   EXPECT_EQ(found.code, status::ok);
   EXPECT_FALSE(is_in_memory(found));

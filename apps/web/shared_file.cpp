@@ -45,6 +45,11 @@ bool shared_file::is_as_it_was() const noexcept {
   return found == change::none || found == change::unknown;
 }
 
+bool shared_file::is_of(const file_version& state) const noexcept {
+  struct stat now{};
+  return ::fstat(descriptor(), &now) == 0 && file_version::of(now) == state;
+}
+
 std::optional<bool> shared_file::is_as_promised(int flags) const noexcept {
   const change found = changed();
   if (found != change::longer) return found == change::none;

@@ -36,7 +36,10 @@ class shared_file : public file {
   /// more. If that cannot be had, it is taken to be.
   [[nodiscard]] bool is_as_it_was() const noexcept;
 
-  /// What the system has in memory of the file from there on. `brought`: bytes from there on that read was told to bring; 0: none.
+  /// Whether it is in that state, and nobody has written to it and set its time back. Threads: one that may block. Errors: false if that cannot be had.
+  [[nodiscard]] bool is_of(const file_version& state) const noexcept;
+
+  /// What the system has in memory of the file from there on. `brought`: bytes from there on that read has brought; 0: none.
   ///
   /// Threads: any; does not wait for the disk, but where the file system cannot tell whether it would have to (overlayfs, NFS, FUSE), and they are brought.
   /// Errors: std::errc::operation_would_block if the first byte is not there, or the file system cannot tell; or it cannot be read, which read finds out, too.

@@ -27,6 +27,7 @@ struct failure {
   int error;
   unsigned from;  ///< the call that fails first
   unsigned to;    ///< the one that succeeds again
+  unsigned each;  ///< calls; 0: all
   std::atomic<unsigned> calls{0};
 };
 std::array<std::atomic<failure*>, disk_calls> all_planned{};
@@ -41,15 +42,16 @@ unsigned calls_of(disk_call which) noexcept { return planned_of(which).load(std:
 std::optional<int> error_of(disk_call which) noexcept {
   failure* const plan = planned_of(which).load(std::memory_order_acquire);
   if (plan == nullptr) return std::nullopt;
-  const unsigned number = plan->calls.fetch_add(1, std::memory_order_relaxed);
+  const unsigned made = plan->calls.fetch_add(1, std::memory_order_relaxed);
+  const unsigned number = plan->each != 0 ? made % plan->each : made;
   if (number < plan->from || number >= plan->to) return std::nullopt;
   return plan->error;
 }
 
 }  // namespace
 
-failing_disk::failing_disk(disk_call which, int error, unsigned times, unsigned before) noexcept : which_{which} {
-  planned_of(which).store(new failure{error, before, before + times}, std::memory_order_release);
+failing_disk::failing_disk(disk_call which, int error, unsigned times, unsigned before, unsigned each) noexcept : which_{which} {
+  planned_of(which).store(new failure{error, before, before + times, each}, std::memory_order_release);
 }
 unsigned failing_disk::calls() const noexcept { return calls_of(which_); }
 failing_disk::~failing_disk() { delete planned_of(which_).exchange(nullptr); }

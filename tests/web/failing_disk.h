@@ -14,8 +14,8 @@ inline constexpr unsigned disk_calls = 8;
 /// never fails. A pwrite has written a half before, and with 0 says so. Calls of all threads count. One at a time of each.
 class failing_disk {
  public:
-  /// `before`: how many calls succeed first.
-  failing_disk(disk_call which, int error, unsigned times = 1, unsigned before = 0) noexcept;
+  /// `before`: how many calls succeed first. `each`: so it goes again each so many calls; 0: never again.
+  failing_disk(disk_call which, int error, unsigned times = 1, unsigned before = 0, unsigned each = 0) noexcept;
   failing_disk(const failing_disk&) = delete;
   failing_disk& operator=(const failing_disk&) = delete;
   ~failing_disk();

@@ -3,22 +3,26 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <stdexcept>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "conduct.h"
 #include "file_set.h"
 #include "result.h"
+#include "result_file.h"
 #include "settings.h"
 
 namespace {
 
-void write_file(const std::string& path, const std::string& text) {
-  std::FILE* const file = std::fopen(path.c_str(), "we");
-  const bool is_written = file != nullptr && std::fputs(text.c_str(), file) >= 0;
-  const bool is_closed = file != nullptr && std::fclose(file) == 0;
-  if (!is_written || !is_closed) throw std::runtime_error{"cannot write " + path};
+/// What minutes have measured is not lost with its file.
+void write(load::result_file& file, const std::string& json) {
+  try {
+    file.write(json);
+  } catch (const std::exception&) {
+    std::fputs(json.c_str(), stdout);
+    throw;
+  }
 }
 
 load::conducted conduct(load::http_settings& asked) {
@@ -27,10 +31,13 @@ load::conducted conduct(load::http_settings& asked) {
 }
 
 int run_http(load::http_settings asked) {
+  std::optional<load::result_file> file;
+  if (!asked.json.empty() && asked.json != "-") file.emplace(asked.json);
   const load::conducted all = conduct(asked);
   const std::string json = load::to_json(all.clients, all.server, asked) + "\n";
   std::fputs(asked.json == "-" ? json.c_str() : load::to_text(all.clients, all.server, asked).c_str(), stdout);
-  if (!asked.json.empty() && asked.json != "-") write_file(asked.json, json);
+  std::fflush(stdout);  // which may be the file's other name
+  if (file) write(*file, json);
   const bool has_lost_server = all.server && all.server->used.ended_roots != 0;
   return all.clients.has_errors() || has_lost_server ? 1 : 0;
 }
@@ -47,6 +54,7 @@ void write_set(const load::make_set_settings& asked) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // as no room is: an error of the write
   try {
     load::command_line command = load::read_command_line(argc, argv);
     if (command.http) return run_http(std::move(*command.http));

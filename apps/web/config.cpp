@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <toml++/toml.h>
 #include <utility>
 #include <vector>
 
+#include "address_family.h"
 #include "field.h"
 #include "host_name.h"
 
@@ -146,7 +148,8 @@ class section {
   }
 
   [[nodiscard]] std::string text_of(const toml::node& node, std::string_view key) const {
-    if (!node.is_string() || node.value<std::string>()->empty()) complain(node, key, "is no text in quotes");
+    if (!node.is_string()) complain(node, key, "is no text in quotes");
+    if (node.value<std::string>()->empty()) complain(node, key, "is empty");
     return *node.value<std::string>();
   }
 
@@ -208,6 +211,14 @@ void read_headers(section from, std::string& into) {
   });
 }
 
+/// As a request has it when it was decoded.
+bool is_path(const std::string& path) {
+  const std::string ended = path + '/';
+  constexpr std::string_view none[] = {"/./", "/../", std::string_view{"\0", 1}};
+  const auto is_in = [&](std::string_view each) { return ended.find(each) != std::string::npos; };
+  return path.starts_with('/') && path.find("//") == std::string::npos && std::none_of(std::begin(none), std::end(none), is_in);
+}
+
 /// Of those that a host can have: where a file was looked for.
 void read_error_pages(section from, std::map<status, std::string>& into) {
   constexpr status possible[] = {status::forbidden, status::not_found, status::internal_error, status::unavailable};
@@ -215,7 +226,7 @@ void read_error_pages(section from, std::map<status, std::string>& into) {
     const auto is_meant = [&](status s) { return text_of(s).substr(0, text_of(s).find(' ')) == key; };
     const auto* const found = std::find_if(std::begin(possible), std::end(possible), is_meant);
     if (found == std::end(possible)) from.complain(key, "is none of 403, 404, 500 and 503");
-    if (!path.starts_with('/') || path.find('\0') != std::string::npos) from.complain(key, "'" + path + "' is no path, as \"/404.html\"");
+    if (!is_path(path)) from.complain(key, "'" + path + "' is no path, as \"/404.html\"");
     into[*found] = path;
   });
 }
@@ -242,6 +253,7 @@ host_settings read_host(section from) {
   from.text("certificate", host.certificate);
   from.text("key", host.key);
   host.root_at = from.place_of("root");
+  host.https_only_at = from.place_of("https-only");
   host.certificate_at = from.place_of("certificate");
   if (host.root.empty()) from.lacks("root");
   if (host.certificate.empty() && !host.key.empty()) from.lacks("certificate");
@@ -250,13 +262,37 @@ host_settings read_host(section from) {
   return host;
 }
 
-toml::table parse(const std::string& path) {
-  std::ifstream file{path, std::ios::binary};
-  std::ostringstream text;
-  if (file.is_open() && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
-  if (!file.is_open() || file.bad() || text.bad()) throw config_error{path + ": cannot be read"};
+/// Those that somebody can be reached at.
+void read_addresses(section& from, std::string_view key, std::vector<std::string>& into, std::string& place) {
+  from.texts(key, into);
+  place = from.place_of(key);
+  if (place.empty()) return;
+  for (const std::string& each : into) {
+    if (const std::string wrong = why_no_address(each); !wrong.empty()) from.complain(key, wrong);
+  }
+}
+
+void read_user(section& from, settings& into) {
+  from.text("user", into.user);
+  into.at.user = from.place_of("user");
+  if (into.at.user.empty()) return;
   try {
-    return toml::parse(text.str(), path);
+    look_up(into.user);
+  } catch (const std::exception& wrong) {
+    from.complain("user", wrong.what());
+  }
+}
+
+toml::table parse(const std::string& path) {
+  constexpr std::size_t most = 16 << 20;  // /dev/zero has no end
+  std::ifstream file{path, std::ios::binary};
+  std::string text(most, '\0');
+  if (file.is_open()) file.read(text.data(), static_cast<std::streamsize>(most));
+  if (!file.is_open() || file.bad()) throw config_error{path + ": cannot be read"};
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() == most) throw config_error{path + ": is longer than 16 MB"};
+  try {
+    return toml::parse(text, path);
   } catch (const toml::parse_error& wrong) {
     throw config_error{path + ":" + std::to_string(wrong.source().begin.line) + ": " + std::string{wrong.description()}};
   }
@@ -268,13 +304,13 @@ settings read_config(const std::string& path, settings into) {
   const toml::table all = parse(path);
   section from{path, "", all};
   if (all.contains("listen-tls")) into.listen.clear();  // else who wants TLS would get both
-  from.texts("listen", into.listen);
-  from.texts("listen-tls", into.listen_tls);
+  read_addresses(from, "listen", into.listen, into.at.listen);
+  read_addresses(from, "listen-tls", into.listen_tls, into.at.listen_tls);
   from.integer("workers", into.workers, {0, 1024});
   from.integer("max-connections", into.max_connections, {1, 1'000'000});
-  from.text("user", into.user);
+  read_user(from, into);
   from.text("access-log", into.access_log);
-  into.access_log_at = from.place_of("access-log");
+  into.at.access_log = from.place_of("access-log");
   if (const toml::table* const times = from.table("timeouts")) read_times({path, "timeouts", *times}, into.times);
   if (const toml::table* const cache = from.table("cache")) read_cache({path, "cache", *cache}, into.pages);
   type_map types;

@@ -120,7 +120,11 @@ TEST_F(a_config, names_line_and_key_of_each_mistake) {
       {"max-connections = 0\n" + host, "1: max-connections: is no integer from 1 to 1000000"},
       {"listen = []\n" + host, "1: listen: is empty"},
       {"listen = [\":80\",\n  80]\n" + host, "2: listen: is no text in quotes"},
-      {"access-log = \"\"\n" + host, "1: access-log: is no text in quotes"},
+      {"listen = \"localhost:80\"\n" + host, "1: listen: 'localhost:80' is no address: expected something like 127.0.0.1:80 or [::1]:80"},
+      {"listen-tls = [\":443\",\n\":65536\"]\n" + host, "1: listen-tls: ':65536' is no address: expected something like 127.0.0.1:80 or [::1]:80"},
+      {"user = \"no such user\"\n" + host, "1: user: there is no user 'no such user'"},
+      {"access-log = \"\"\n" + host, "1: access-log: is empty"},
+      {"access-log = 1\n" + host, "1: access-log: is no text in quotes"},
       {host + "[timeouts]\nheader = \"1\"\n", "4: timeouts.header: is no number of seconds from 0 to 1000000"},
       {host + "[timeouts]\nheader = nan\n", "4: timeouts.header: is no number of seconds from 0 to 1000000"},
       {host + "[timeouts]\nheader = -0.5\n", "4: timeouts.header: is no number of seconds from 0 to 1000000"},
@@ -139,6 +143,9 @@ TEST_F(a_config, names_line_and_key_of_each_mistake) {
       {host + "error-pages = 1\n", "3: host.error-pages: is no table; write [host.error-pages]"},
       {host + "error-pages = { 404 = 1 }\n", "3: host.error-pages.404: is no text in quotes"},
       {host + "error-pages = { 404 = \"a\" }\n", "3: host.error-pages.404: 'a' is no path, as \"/404.html\""},
+      {host + "error-pages = { 404 = \"/../a\" }\n", "3: host.error-pages.404: '/../a' is no path, as \"/404.html\""},
+      {host + "error-pages = { 404 = \"/a/..\" }\n", "3: host.error-pages.404: '/a/..' is no path, as \"/404.html\""},
+      {host + "error-pages = { 404 = \"/a//b\" }\n", "3: host.error-pages.404: '/a//b' is no path, as \"/404.html\""},
       {host + "error-pages = { 404 = \"/a\\u0000\" }\n", "3: host.error-pages.404: '/a"},  // the rest is behind a zero
       {host + "[host.error-pages]\n200 = \"/a\"\n", "4: host.error-pages.200: is none of 403, 404, 500 and 503"},
       {host + "[host.error-pages]\n40 = \"/a\"\n", "4: host.error-pages.40: is none of 403, 404, 500 and 503"},
@@ -162,6 +169,15 @@ TEST_F(a_config, names_line_and_key_of_each_mistake) {
 TEST_F(a_config, that_is_no_toml_says_in_which_line) {
   EXPECT_TRUE(error("a = 1\nb =\n").starts_with("2: "));
   EXPECT_TRUE(error("a = 1\na = 2\n").starts_with("2: "));
+}
+
+TEST_F(a_config, that_has_no_end_is_refused) {
+  try {
+    static_cast<void>(read_config("/dev/zero"));
+    FAIL();
+  } catch (const config_error& wrong) {
+    EXPECT_STREQ(wrong.what(), "/dev/zero: is longer than 16 MB");
+  }
 }
 
 TEST_F(a_config, that_says_nothing_leaves_what_there_was) {

@@ -82,42 +82,88 @@ document failed(status why) {
   return nothing;
 }
 
+/// One that is older than its file stands for what that was before. Nothing: nobody can say, for want of a descriptor or memory.
+std::optional<coding_set> siblings_of(int folder, const std::string& name, const file_version& version) noexcept {
+  coding_set found;
+  for (const coding each : siblings) {
+    std::array<char, PATH_MAX> path;
+    const std::string_view suffix = suffix_of(each);
+    if (name.size() + suffix.size() >= path.size()) continue;
+    *std::copy(suffix.begin(), suffix.end(), std::copy(name.begin(), name.end(), path.begin())) = '\0';
+    const file sibling{open_beneath(folder, path.data(), O_PATH)};
+    if (!sibling.is_open() && status_of(errno) == status::unavailable) return std::nullopt;
+    struct stat now{};
+    if (!sibling.is_open() || ::fstat(sibling.descriptor(), &now) != 0) continue;
+    if (S_ISREG(now.st_mode) && file_time::of(now.st_mtim) >= version.modified) found.add(each);
+  }
+  return found;
+}
+
 }  // namespace
 
-document_root::document_root(const std::string& folder, const root_options& with) : with_{with} {
+document_root::document_root(const std::string& folder, const root_options& with) : path_{folder}, with_{with} {
   folder_ = file{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!folder_.is_open()) throw std::system_error{errno, std::system_category(), "cannot read the folder '" + folder + "'"};
-  const file probe{open_beneath(folder_.descriptor(), ".")};
-  if (!probe.is_open()) throw std::system_error{errno, std::system_category(), "cannot open files in '" + folder + "' with openat2"};
+  struct stat is{};
+  if (!folder_.is_open() || ::fstat(folder_.descriptor(), &is) != 0) {
+    throw std::system_error{errno, std::system_category(), "cannot read the folder '" + folder + "'"};
+  }
+  device_ = is.st_dev;
+  number_ = is.st_ino;
+  check();
 }
 
-bool document_root::is_still(const std::string& folder) const noexcept {
-  struct stat mine{};
+/// What may be looked up in it is what counts, not what it says of itself.
+void document_root::check() const {
+  const file probe{open_beneath(folder_.descriptor(), "./", O_PATH)};
+  if (!probe.is_open()) throw std::system_error{errno, std::system_category(), "cannot open files in '" + path_ + "' with openat2"};
+}
+
+document_root::place document_root::now() const noexcept {
+  place found;
+  found.descriptor_ = folder_.descriptor();
   struct stat there{};
-  return ::fstat(folder_.descriptor(), &mine) == 0 && ::stat(folder.c_str(), &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+  if (::stat(path_.c_str(), &there) != 0) {
+    if (has_moved_.load(std::memory_order_relaxed)) found.code_ = status::unavailable;  // the next one is about to come
+    return found;
+  }
+  if (is_of_the_start(there)) return found;
+  has_moved_.store(true, std::memory_order_relaxed);
+  found.own_ = file{::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  found.descriptor_ = found.own_.descriptor();
+  if (!found.own_.is_open()) found.code_ = errno == ENOENT ? status::unavailable : status_of(errno);
+  return found;
 }
 
-document document_root::load(std::string_view key, std::size_t most, const page* known) const {
+bool document_root::is_still_there() const noexcept {
+  struct stat there{};
+  return ::stat(path_.c_str(), &there) == 0 && is_of_the_start(there);
+}
+
+bool document_root::is_of_the_start(const struct stat& folder) const noexcept { return folder.st_dev == device_ && folder.st_ino == number_; }
+
+document document_root::load(std::string_view key, std::size_t most, const page* known, const place& in) const {
+  if (in.code_ != status::ok) return failed(in.code_);
   for (int tries = 0; tries < 3; ++tries) {
-    std::optional<document> found = load_once(key, most, known);
+    std::optional<document> found = load_once(key, most, known, in.descriptor());
     if (found) return std::move(*found);
   }
   return failed(status::unavailable);
 }
 
 /// Nothing: somebody has written to the file while it was read or opened, so that it may be a mixture, or have zeros for what was cut off.
-std::optional<document> document_root::load_once(std::string_view key, std::size_t most, const page* known) const {
+std::optional<document> document_root::load_once(std::string_view key, std::size_t most, const page* known, int in) const {
   const representation wanted{key};
   std::string name{wanted.path.substr(1)};
   if (name.empty() || name.back() == '/') name += "index.html";
-  file opened{open_beneath(folder_.descriptor(), (name + std::string{suffix_of(wanted.as)}).c_str())};
+  file opened{open_beneath(in, (name + std::string{suffix_of(wanted.as)}).c_str())};
   if (!opened.is_open()) {
     const int error = errno;
-    return error == ENOENT && with_.listings && wanted.as == coding::identity && wanted.path.ends_with('/') ? list(wanted.path) : failed(status_of(error));
+    return error == ENOENT && with_.listings && wanted.as == coding::identity && wanted.path.ends_with('/') ? list(wanted.path, in) : failed(status_of(error));
   }
   struct stat now{};
   if (::fstat(opened.descriptor(), &now) != 0) return failed(status::internal_error);
-  if (S_ISDIR(now.st_mode)) return failed(wanted.path.ends_with('/') ? status::not_found : status::moved_permanently);
+  if (S_ISDIR(now.st_mode) && !wanted.path.ends_with('/')) return failed(status::moved_permanently);
+  if (S_ISDIR(now.st_mode)) return with_.listings && wanted.as == coding::identity ? list(wanted.path, in) : failed(status::not_found);
   if (!S_ISREG(now.st_mode)) return failed(status::forbidden);
 
   document found;
@@ -125,7 +171,7 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
   found.content.size = static_cast<std::uint64_t>(now.st_size);
   const file_version version = found.content.version = file_version::of(now);
   if (with_.precompressed && wanted.as == coding::identity) {
-    const std::optional<coding_set> there = siblings_of(name, version);
+    const std::optional<coding_set> there = siblings_of(in, name, version);
     if (!there) return failed(status::unavailable);
     found.content.siblings = *there;
   }
@@ -159,9 +205,9 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
 }
 
 /// A page of its own each time: that a file in it has changed is not seen from the folder.
-document document_root::list(std::string_view path) const {
+document document_root::list(std::string_view path, int in) const {
   const std::string name = "." + std::string{path};
-  file folder{open_beneath(folder_.descriptor(), name.c_str(), O_RDONLY | O_DIRECTORY)};
+  file folder{open_beneath(in, name.c_str(), O_RDONLY | O_DIRECTORY)};
   if (!folder.is_open()) return failed(status_of(errno));
   const std::unique_ptr<DIR, close_folder> entries{::fdopendir(folder.descriptor())};
   if (entries == nullptr) return failed(status_of(errno));
@@ -170,7 +216,7 @@ document document_root::list(std::string_view path) const {
   for (const dirent* entry = nullptr; (errno = 0, entry = ::readdir(entries.get())) != nullptr;) {
     if (entry->d_name[0] == '.') continue;
     if (found.size() == most_listed) break;
-    const file one{open_beneath(folder_.descriptor(), (name + entry->d_name).c_str(), O_PATH)};  // what leads out is not served, nor named
+    const file one{open_beneath(in, (name + entry->d_name).c_str(), O_PATH)};  // what leads out is not served, nor named
     if (!one.is_open() && status_of(errno) == status::unavailable) return failed(status::unavailable);
     struct stat now{};
     if (!one.is_open() || ::fstat(one.descriptor(), &now) != 0 || (!S_ISREG(now.st_mode) && !S_ISDIR(now.st_mode))) continue;
@@ -185,23 +231,6 @@ document document_root::list(std::string_view path) const {
   never.modified.seconds = std::numeric_limits<std::int64_t>::max();
   describe(page.content, "index.html", {never, false, coding::identity}, std::time(nullptr), {.headers = with_.pages.headers});
   return page;
-}
-
-/// One that is older than its file stands for what that was before. Nothing: nobody can say, for want of a descriptor or memory.
-std::optional<coding_set> document_root::siblings_of(const std::string& name, const file_version& version) const noexcept {
-  coding_set found;
-  for (const coding each : siblings) {
-    std::array<char, PATH_MAX> path;
-    const std::string_view suffix = suffix_of(each);
-    if (name.size() + suffix.size() >= path.size()) continue;
-    *std::copy(suffix.begin(), suffix.end(), std::copy(name.begin(), name.end(), path.begin())) = '\0';
-    const file sibling{open_beneath(folder_.descriptor(), path.data(), O_PATH)};
-    if (!sibling.is_open() && status_of(errno) == status::unavailable) return std::nullopt;
-    struct stat now{};
-    if (!sibling.is_open() || ::fstat(sibling.descriptor(), &now) != 0) continue;
-    if (S_ISREG(now.st_mode) && file_time::of(now.st_mtim) >= version.modified) found.add(each);
-  }
-  return found;
 }
 
 }  // namespace web

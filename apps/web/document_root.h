@@ -1,6 +1,7 @@
 #pragma once
 /// The folder that is served, and nothing outside of it.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,6 +11,8 @@
 #include "file.h"
 #include "page.h"
 #include "status.h"
+
+struct stat;
 
 namespace web {
 
@@ -37,6 +40,28 @@ class document_root {
   /// Errors: std::system_error if it is no folder that can be read, or if the system has no openat2 (Linux 5.6).
   explicit document_root(const std::string& folder, const root_options& with = {});
 
+  /// Whether files can be opened in it: by now this process may have other rights. Errors: std::system_error.
+  void check() const;
+
+  /// The folder that the path leads to.
+  class place {
+   public:
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+
+   private:
+    friend class document_root;
+    file own_;
+    int descriptor_ = -1;
+    status code_ = status::ok;  ///< else why there is none
+  };
+
+  /// Where the path leads now: whoever publishes a site may put another folder, or a symbolic link to one, in the place of this one. If the path leads
+  /// nowhere, or this process may not follow it, it is the folder of the start; but if it has led to another one meanwhile, load gives 503.
+  ///
+  /// Lifetime: ends before the root. Threads: any; blocks as long as the disk takes. Errors: load tells them.
+  /// Cost: one system call; two more, and a descriptor, if it is another folder.
+  [[nodiscard]] place now() const noexcept;
+
   /// Opens and reads a file; `index.html` for a path that ends with a slash. The kernel refuses whatever leads out of the folder: "..",
   /// absolute symbolic links and such as point upwards out of it (RESOLVE_BENEATH).
   ///
@@ -45,21 +70,25 @@ class document_root {
   /// each time that it is read, three times; 500.
   /// Limits: a file of more than `most` bytes is not read, but left open.
   ///
-  /// `key`: key_of's; with a coding, that sibling of the file is loaded. `known`: what the caller has under this key, if anything.
-  [[nodiscard]] document load(std::string_view key, std::size_t most, const page* known = nullptr) const;
+  /// `key`: key_of's; with a coding, that sibling of the file is loaded. `known`: what the caller has under this key, if anything. `in`: now()'s.
+  [[nodiscard]] document load(std::string_view key, std::size_t most, const page* known, const place& in) const;
+  [[nodiscard]] document load(std::string_view key, std::size_t most, const page* known = nullptr) const { return load(key, most, known, now()); }
 
   [[nodiscard]] bool shows_hidden() const noexcept { return with_.dot_files; }
 
-  /// Whether the folder's path still leads to this folder. Threads: any; blocks as long as the disk takes.
-  [[nodiscard]] bool is_still(const std::string& folder) const noexcept;
+  /// Whether the path still leads to the folder of the start. Threads: any; blocks as long as the disk takes.
+  [[nodiscard]] bool is_still_there() const noexcept;
 
  private:
-  [[nodiscard]] std::optional<document> load_once(std::string_view key, std::size_t most, const page* known) const;
-  [[nodiscard]] std::optional<coding_set> siblings_of(const std::string& name, const file_version& version) const noexcept;
+  [[nodiscard]] std::optional<document> load_once(std::string_view key, std::size_t most, const page* known, int in) const;
+  [[nodiscard]] document list(std::string_view path, int in) const;
+  [[nodiscard]] bool is_of_the_start(const struct stat& folder) const noexcept;
 
-  [[nodiscard]] document list(std::string_view path) const;
-
+  std::string path_;
   file folder_;
+  std::uint64_t device_ = 0;  ///< of the folder
+  std::uint64_t number_ = 0;  ///< likewise
+  mutable std::atomic<bool> has_moved_{false};  ///< the path has led to another one; relaxed: a moment sooner or later is the same
   root_options with_;
 };
 

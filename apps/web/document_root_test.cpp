@@ -1,12 +1,14 @@
 #include "document_root.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include "tests/temporary_folder.h"
@@ -20,12 +22,13 @@ using test::disk_call;
 using test::failing_disk;
 
 class folder : public testing::Test {
- protected:
-  folder() { std::ofstream{path_ / "page"} << "a page"; }
-
+ public:
   [[nodiscard]] static auto open_files() {
     return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, std::filesystem::directory_iterator{});
   }
+
+ protected:
+  folder() { std::ofstream{path_ / "page"} << "a page"; }
 
   tartan::test::temporary_folder path_;
   const document_root root_{path_.path()};
@@ -131,6 +134,80 @@ TEST_F(folder, names_what_is_in_it_if_it_shall) {
   }
   std::ofstream{path_ / "some" / "index.html"} << "index";
   EXPECT_EQ(lists.load("/some/", 100).content.body.text(), "index");
+}
+
+/// A site of which each release has a folder, and a symbolic link leads to the one that is served.
+class published_folder : public testing::Test {
+ protected:
+  published_folder() {
+    for (const char* each : {"first", "second"}) {
+      std::filesystem::create_directory(path_ / each);
+      std::ofstream{path_ / each / "page"} << each;
+    }
+    publish("first");
+    root_.emplace(served_.string());
+  }
+  void publish(const char* release) const {
+    std::filesystem::create_symlink(release, path_ / "next");
+    std::filesystem::rename(path_ / "next", served_);
+  }
+  [[nodiscard]] std::string page() const { return std::string{root_->load("/page", 100).content.body.text()}; }
+
+  tartan::test::temporary_folder path_;
+  const std::filesystem::path served_ = path_ / "served";
+  std::optional<document_root> root_;
+  const test::files_changed old_{-60s};
+};
+
+TEST_F(published_folder, is_the_one_that_the_path_leads_to) {
+  const document first = root_->load("/page", 100);
+  EXPECT_EQ(first.content.body.text(), "first");
+  EXPECT_TRUE(root_->is_still_there());
+  publish("second");
+  EXPECT_FALSE(root_->is_still_there());
+  EXPECT_FALSE(root_->load("/page", 100, &first.content).unchanged);
+  EXPECT_EQ(page(), "second");
+  EXPECT_EQ(root_->load("/page", 1).large->name(), "/page");
+  publish("first");
+  EXPECT_TRUE(root_->load("/page", 100, &first.content).unchanged);
+}
+
+TEST_F(published_folder, may_be_another_one_of_the_same_name) {
+  EXPECT_EQ(page(), "first");
+  std::filesystem::rename(path_ / "first", path_ / "old");
+  EXPECT_EQ(page(), "first") << "until there is another one";
+  std::filesystem::rename(path_ / "second", path_ / "first");
+  EXPECT_EQ(page(), "second");
+}
+
+/// Neither is what was served before the last one served again, nor is there nothing.
+TEST_F(published_folder, cannot_be_told_while_another_one_is_put_there) {
+  publish("second");
+  EXPECT_EQ(page(), "second");
+  std::filesystem::remove(served_);
+  EXPECT_EQ(root_->load("/page", 100).code, status::unavailable);
+  publish("first");
+  EXPECT_EQ(page(), "first");
+}
+
+TEST_F(published_folder, that_is_none_is_not_found) {
+  std::filesystem::remove(served_);
+  std::ofstream{served_} << "no folder";
+  EXPECT_EQ(root_->load("/page", 100).code, status::not_found);
+}
+
+TEST_F(published_folder, leaves_no_descriptor_open_and_is_unavailable_without_one) {
+  publish("second");
+  const auto before = folder::open_files();
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(page(), "second");
+  EXPECT_EQ(folder::open_files(), before);
+  rlimit was{};
+  ::getrlimit(RLIMIT_NOFILE, &was);
+  const rlimit none{0, was.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  const status code = root_->load("/page", 100).code;
+  ::setrlimit(RLIMIT_NOFILE, &was);
+  EXPECT_EQ(code, status::unavailable);
 }
 
 class folder_with_siblings : public folder {

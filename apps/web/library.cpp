@@ -244,11 +244,12 @@ std::vector<document> library::load_again(const std::vector<due_page>& all) cons
   const page_cache::time begun = std::chrono::steady_clock::now();
   std::vector<document> came;
   std::size_t bytes = 0;
+  const document_root::place in = root_.now();
   for (const due_page& each : all) {
     const shared_page known = each.known.lock();
     document found;
     const std::size_t most = known != nullptr && known->is_large() ? std::min(with_.short_page, with_.largest_page) : with_.largest_page;
-    if (known != nullptr) found = root_.load(each.key, most, known.get());
+    if (known != nullptr) found = root_.load(each.key, most, known.get(), in);
     // Nobody wants it any more, or it is a large one that has changed: whoever asks for it opens it.
     if (known == nullptr || found.large != nullptr) {
       found = document{};

@@ -12,8 +12,10 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "one_line.h"
 #include "server.h"
@@ -85,6 +87,26 @@ std::string places_of(const web::server& server) {
   return all;
 }
 
+void take_rights(const web::settings& with, const web::server& server) {
+  try {
+    web::become(with.user);
+  } catch (const std::exception& wrong) {
+    throw std::runtime_error{with.at.user + wrong.what()};
+  }
+  try {
+    server.check_folders();
+  } catch (const std::exception& wrong) {
+    throw std::runtime_error{wrong.what() + (" for the user '" + with.user + "'")};
+  }
+}
+
+/// As where somebody forgot the port.
+bool has_idle_certificates(const web::settings& with, const web::server& server) {
+  const std::vector<web::server::place> places = server.places();
+  if (std::any_of(places.begin(), places.end(), [](const web::server::place& each) { return each.is_secure; })) return false;
+  return std::any_of(with.hosts.begin(), with.hosts.end(), [](const web::host_settings& each) { return !each.certificate.empty(); });
+}
+
 int serve(web::settings with, std::function<web::settings()> read) {
   with.sockets = web::passed_sockets();
   tartan::options options;
@@ -93,11 +115,14 @@ int serve(web::settings with, std::function<web::settings()> read) {
   tartan::runtime rt{options};
   web::server server{rt, with};
   tartan::signal_set signals{rt, {SIGINT, SIGTERM, SIGHUP}};
+  if (!with.user.empty()) take_rights(with, server);
   // epoll: the library's only poller for real sockets.
   std::printf("tartan-web: %s on %s with %u worker%s (epoll); Ctrl-C ends it\n", folders_of(with).c_str(), places_of(server).c_str(), rt.workers(),
               rt.workers() == 1 ? "" : "s");
   std::fflush(stdout);
-  if (!with.user.empty()) web::become(with.user);
+  if (has_idle_certificates(with, server)) {
+    std::fputs("tartan-web: there is a certificate, and no port for TLS: listen-tls, or a socket that is passed as https\n", stderr);
+  }
   web::notify_manager("READY=1");
   rt.spawn(server.run());
   rt.spawn(end_on(signals, server, rt, std::move(read)));

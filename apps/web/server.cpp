@@ -47,7 +47,6 @@ std::string keep_fixed(settings& with, const settings& now) {
     if (wanted != has) kept.append(kept.empty() ? "" : ", ").append(name);
     wanted = has;
   };
-  with.sockets = now.sockets;
   if (now.sockets.empty()) keep("listen", with.listen, now.listen);
   if (now.sockets.empty()) keep("listen-tls", with.listen_tls, now.listen_tls);
   keep("workers", with.workers, now.workers);
@@ -61,17 +60,22 @@ std::unique_ptr<access_log> log_of(tartan::runtime& rt, const settings& with) {
   try {
     return std::make_unique<access_log>(rt, with.access_log);
   } catch (const std::runtime_error& wrong) {
-    throw std::runtime_error{with.access_log_at + wrong.what()};
+    throw std::runtime_error{with.at.access_log + wrong.what()};
+  }
+}
+
+/// Errors: std::invalid_argument for a host that wants its clients to come with TLS where nobody can.
+void check_https_only(const settings& with) {
+  if (needs_certificates(with)) return;
+  for (const host_settings& each : with.hosts) {
+    if (each.https_only) throw std::invalid_argument{each.https_only_at + "needs a port for TLS: listen-tls, or a socket that is passed as https"};
   }
 }
 
 /// Null if none are needed. `now`: those that there are, or null. Blocks.
 std::shared_ptr<const tls_certificates> certificates_of(const settings& with, const tls_certificates* now = nullptr) {
-  if (!needs_certificates(with)) {
-    const bool wants_tls = std::any_of(with.hosts.begin(), with.hosts.end(), [](const host_settings& each) { return each.https_only; });
-    if (wants_tls) throw std::invalid_argument{"https-only needs a port for TLS: listen-tls, or a socket that is passed as https"};
-    return nullptr;
-  }
+  check_https_only(with);
+  if (!needs_certificates(with)) return nullptr;
   std::vector<tls_files> files;
   for (const host_settings& each : with.hosts) {
     if (!each.certificate.empty()) files.push_back({each.names, each.certificate, each.key, each.certificate_at});
@@ -121,14 +125,20 @@ void server::open_doors() {
     doors_.push_back({std::move(*taken), each.name == "https"});
   }
   if (doors_.empty()) {
-    const auto open = [&](const std::vector<std::string>& all, bool is_secure) {
-      for (const std::string& each : all) doors_.push_back({tartan::tcp::listen(rt, each, {.ipv6_only = has_ipv4_beside(each, all)}), is_secure});
+    const auto open = [&](const std::vector<std::string>& all, bool is_secure, const std::string& at) {
+      try {
+        for (const std::string& each : all) doors_.push_back({tartan::tcp::listen(rt, each, {.ipv6_only = has_ipv4_beside(each, all)}), is_secure});
+      } catch (const std::exception& wrong) {
+        throw std::runtime_error{at + wrong.what()};
+      }
     };
-    open(site_->settings.listen, false);
-    open(site_->settings.listen_tls, true);
+    open(site_->settings.listen, false, site_->settings.at.listen);
+    open(site_->settings.listen_tls, true, site_->settings.at.listen_tls);
   }
   for (door& each : doors_) set_options(each.at);
 }
+
+void server::check_folders() const { site_->check_folders(); }
 
 std::vector<server::place> server::places() const {
   std::vector<place> all;
@@ -301,6 +311,8 @@ struct server::renewal {
 server::renewal server::prepare(settings with) const {
   const settings& now = site_->settings;
   renewal made;
+  with.sockets = now.sockets;
+  check_https_only(with);  // as the next start will have it
   made.kept = keep_fixed(with, now);
   if (certificates_ != nullptr && needs_certificates(with) && with.hosts.front().certificate.empty()) {
     made.certificates = certificates_;  // the doors for TLS stay

@@ -31,6 +31,11 @@ class server {
   /// Errors: std::runtime_error, std::invalid_argument: no such folder, port in use, no address, a log or certificate that cannot be used.
   server(tartan::runtime& rt, const settings& with);
 
+  /// When this process has other rights than when the server was made. Blocks as long as the disk takes.
+  ///
+  /// Errors: std::runtime_error, for a folder in which it may not open files any more.
+  void check_folders() const;
+
   /// Where it listens.
   struct place {
     tartan::address at;

@@ -12,6 +12,7 @@
 
 #include "tests/web/failing_disk.h"
 #include "tests/web/failing_memory.h"
+#include "tls_client_fixture.h"
 
 namespace web {
 namespace {
@@ -297,11 +298,26 @@ TEST_P(a_server, does_not_send_clients_to_tls_that_it_does_not_speak) {
   play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
     settings next = with_;
     next.hosts[0].https_only = true;
+    next.hosts[0].https_only_at = "FILE: ";
     testing::internal::CaptureStderr();
     co_await reload(s, next);
-    EXPECT_TRUE(testing::internal::GetCapturedStderr().starts_with("tartan-web: all is as it was: https-only needs a port for TLS"));
+    EXPECT_TRUE(testing::internal::GetCapturedStderr().starts_with("tartan-web: all is as it was: FILE: needs a port for TLS"));
     co_await send(c, get("/page", "Connection: close\r\n"));
     EXPECT_TRUE((co_await rest_of(c)).text.ends_with("a page"));
+  });
+}
+
+/// The doors for TLS stay until then.
+TEST_P(a_server, does_not_send_clients_to_tls_at_the_next_start) {
+  test::use_tls(with_, folder_.path());
+  play([&](tartan::tcp::stream&, server& s) -> tartan::task<> {
+    settings next = with_;
+    next.listen_tls.clear();
+    next.hosts[0].https_only = true;
+    next.hosts[0].https_only_at = "FILE: ";
+    testing::internal::CaptureStderr();
+    co_await reload(s, next);
+    EXPECT_TRUE(testing::internal::GetCapturedStderr().starts_with("tartan-web: all is as it was: FILE: needs a port for TLS"));
   });
 }
 

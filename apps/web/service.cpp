@@ -31,6 +31,21 @@ std::optional<long> number_of(const char* text) noexcept {
   return error == std::errc{} && end == all.data() + all.size() ? std::optional{number} : std::nullopt;
 }
 
+/// With the room that what it points to lies in.
+struct account {
+  std::array<char, 16 * 1024> room;
+  passwd entry{};
+
+  explicit account(const std::string& user) {
+    passwd* found = nullptr;
+    const int error = ::getpwnam_r(user.c_str(), &entry, room.data(), room.size(), &found);
+    if (error != 0) throw std::system_error{error, std::system_category(), "cannot look up the user '" + user + "'"};
+    if (found == nullptr) throw std::invalid_argument{"there is no user '" + user + "'"};
+  }
+  account(const account&) = delete;
+  account& operator=(const account&) = delete;
+};
+
 [[noreturn]] void fail(const std::string& what) { throw std::system_error{errno, std::system_category(), what}; }
 
 }  // namespace
@@ -72,13 +87,11 @@ void notify_manager(std::string_view state) noexcept {
   static_cast<void>(::sendto(socket.descriptor(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&to), size));
 }
 
+void look_up(const std::string& user) { static_cast<void>(account{user}); }
+
 void become(const std::string& user) {
-  std::array<char, 16 * 1024> room;
-  passwd entry{};
-  passwd* found = nullptr;
-  const int error = ::getpwnam_r(user.c_str(), &entry, room.data(), room.size(), &found);
-  if (error != 0) throw std::system_error{error, std::system_category(), "cannot look up the user '" + user + "'"};
-  if (found == nullptr) throw std::invalid_argument{"there is no user '" + user + "'"};
+  const account found{user};
+  const passwd& entry = found.entry;
   const std::string what = "cannot become the user '" + user + "'";
   if (::initgroups(entry.pw_name, entry.pw_gid) != 0) fail(what);
   if (::setresgid(entry.pw_gid, entry.pw_gid, entry.pw_gid) != 0) fail(what);

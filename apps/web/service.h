@@ -24,6 +24,9 @@ struct passed_socket {
 /// Tells the manager, as "READY=1" (NOTIFY_SOCKET, as in sd_notify); nothing where there is none, or it does not listen.
 void notify_manager(std::string_view state) noexcept;
 
+/// Errors: std::invalid_argument if there is no such user; std::system_error if that cannot be found out.
+void look_up(const std::string& user);
+
 /// Takes the user's rights, and those of its groups, for good. Call it before anything of a client is read.
 ///
 /// Threads: all get them.

@@ -7,9 +7,11 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <utility>
 
+#include "address_family.h"
 #include "config.h"
 #include "field.h"
 #include "one_line.h"
@@ -38,6 +40,17 @@ CLI::Validator from_to(std::uint64_t least, std::uint64_t most) {
 /// What a header can have.
 const CLI::Validator header_value{[](const std::string& text) -> std::string { return is_value(text) ? "" : "it has a control character"; }, ""};
 
+const CLI::Validator address{[](const std::string& text) { return why_no_address(text); }, ""};
+
+const CLI::Validator user{[](const std::string& text) -> std::string {
+  try {
+    look_up(text);
+    return {};
+  } catch (const std::exception& wrong) {
+    return wrong.what();
+  }
+}, ""};
+
 /// What cannot be set.
 std::string fixed_limits(const request_limits& r) {
   return "Limits: " + std::to_string(r.line) + " bytes of a request line (beyond: 414), " + std::to_string(r.head) + " bytes of headers and " +
@@ -57,6 +70,7 @@ void add_time(CLI::App& app, const char* name, std::chrono::milliseconds& into, 
 void add_options(CLI::App& app, settings& s) {
   app.add_option("--listen", s.listen, "Where to listen; :80 is every IPv4 address, [::]:80 every one of IPv6, and of IPv4 unless an IPv4 address with "
                  "its port is named too; port 0 any that is free; may be said again")
+      ->check(address)
       ->type_name("ADDR:PORT")
       ->allow_extra_args(false)
       ->capture_default_str();
@@ -86,7 +100,9 @@ void add_options(CLI::App& app, settings& s) {
       ->check(from_to(0, std::uint64_t{16} << 20))
       ->type_name("BYTES")
       ->capture_default_str();
-  app.add_option("--user", s.user, "Whose rights to take when the ports are open; only root can")->type_name("NAME");
+  app.add_option("--user", s.user, "Whose rights to take when the ports are open; only root can")
+      ->check(user)
+      ->type_name("NAME");
   app.add_option("--access-log", s.access_log, "Append a line for each answer, in the combined format; SIGHUP opens the file anew")->type_name("FILE");
   add_time(app, "--recheck", s.pages.recheck, "How long ago a page that is served was compared with the disk, at most, if that answers");
 }
@@ -114,6 +130,7 @@ std::string parse_options(int argc, const char* const* argv, settings& into) {
   certificate->excludes(file)->needs(key);
   key->excludes(file)->needs(certificate);
   CLI::Option* const secure = app.add_option("--listen-tls", into.listen_tls, "Where to listen for TLS; may be said again")
+                                  ->check(address)
                                   ->type_name("ADDR:PORT")
                                   ->allow_extra_args(false);
   root->excludes(file);
@@ -151,9 +168,12 @@ settings read_again(int argc, const char* const* argv) {
   const std::string config = parse_options(argc, argv, found);
   if (config.empty()) return found;
   found = read_config(config, usual);
-  const std::string log = found.access_log;
+  const settings of_file = found;
   static_cast<void>(parse_options(argc, argv, found));  // options go before the file
-  if (found.access_log != log) found.access_log_at.clear();
+  if (found.listen != of_file.listen) found.at.listen.clear();
+  if (found.listen_tls != of_file.listen_tls) found.at.listen_tls.clear();
+  if (found.user != of_file.user) found.at.user.clear();
+  if (found.access_log != of_file.access_log) found.at.access_log.clear();
   return found;
 }
 

@@ -35,8 +35,19 @@ struct host_settings {
   std::map<status, std::string> error_pages;  ///< the path of a page of this host that is sent instead of one line
   std::string root_at;             ///< "FILE:LINE: KEY: ", for what is found wrong with it later; empty: it is an option's
   std::string certificate_at;      ///< likewise
+  std::string https_only_at;       ///< likewise
 
   [[nodiscard]] bool operator==(const host_settings&) const = default;
+};
+
+/// As a host's root_at, of what all hosts share.
+struct setting_places {
+  std::string listen;
+  std::string listen_tls;
+  std::string user;
+  std::string access_log;
+
+  [[nodiscard]] bool operator==(const setting_places&) const = default;
 };
 
 struct settings {
@@ -46,7 +57,7 @@ struct settings {
   std::vector<passed_socket> sockets;  ///< that listen already, instead of `listen` and `listen_tls`
   std::string user;        ///< whose rights to take when all is open; empty: none
   std::string access_log;  ///< a file; empty: none
-  std::string access_log_at;  ///< as a host's root_at
+  setting_places at;
   unsigned workers = 0;  ///< 0: one for each CPU
   std::size_t max_connections = 10'000;
   time_limits times;

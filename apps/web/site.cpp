@@ -38,9 +38,18 @@ site::site(tartan::runtime& rt, const web::settings& with, access_log* to, const
   }
 }
 
+void site::check_folders() const {
+  for (std::size_t n = 0; n < hosts_.size(); ++n) {
+    try {
+      hosts_[n]->root.check();
+    } catch (const std::system_error& wrong) {
+      throw std::runtime_error{settings.hosts[n].root_at + wrong.what()};
+    }
+  }
+}
+
 bool site::is_as(const web::settings& with) const noexcept {
-  const auto is_still = [](const std::unique_ptr<host>& has, const host_settings& wanted) { return has->root.is_still(wanted.root); };
-  return settings == with && std::equal(hosts_.begin(), hosts_.end(), with.hosts.begin(), with.hosts.end(), is_still);
+  return settings == with && std::all_of(hosts_.begin(), hosts_.end(), [](const std::unique_ptr<host>& has) { return has->root.is_still_there(); });
 }
 
 host& site::host_of(std::string_view name) noexcept {

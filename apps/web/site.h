@@ -60,6 +60,9 @@ class site {
   /// Whether one that was made by these settings now would be the same, but for what it has in memory. Threads: any; blocks as long as the disk takes.
   [[nodiscard]] bool is_as(const web::settings& with) const noexcept;
 
+  /// Whether this process may still open files in all folders. Blocks as long as the disk takes. Errors: as of the constructor.
+  void check_folders() const;
+
   [[nodiscard]] bool has_several_hosts() const noexcept { return hosts_.size() > 1; }
 
   tartan::runtime& runtime;

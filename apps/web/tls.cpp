@@ -46,19 +46,27 @@ int choose_host(SSL* of, int* /*alert*/, void* certificates) {
   return SSL_TLSEXT_ERR_OK;
 }
 
-/// OpenSSL would ask on the terminal, and wait.
-int no_password(char* /*into*/, int /*size*/, int /*is_new*/, void* /*none*/) { return 0; }
+/// OpenSSL would ask on the terminal, and wait. `asked`: a bool.
+int no_password(char* /*into*/, int /*size*/, int /*is_new*/, void* asked) {
+  *static_cast<bool*>(asked) = true;
+  return 0;
+}
 
 void set_up(SSL_CTX* of, const tls_files& files) {
+  bool has_passphrase = false;
   SSL_CTX_set_default_passwd_cb(of, &no_password);
+  SSL_CTX_set_default_passwd_cb_userdata(of, &has_passphrase);
   SSL_CTX_set_min_proto_version(of, TLS1_2_VERSION);
   SSL_CTX_set_options(of, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
   SSL_CTX_set_mode(of, SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_session_cache_mode(of, SSL_SESS_CACHE_OFF);  // tickets are enough, and need no lock
   SSL_CTX_set_alpn_select_cb(of, &choose_protocol, nullptr);
   if (SSL_CTX_use_certificate_chain_file(of, files.certificate.c_str()) != 1) fail("cannot use the certificate '" + files.certificate + "'");
-  if (SSL_CTX_use_PrivateKey_file(of, files.key.c_str(), SSL_FILETYPE_PEM) != 1) fail("cannot use the key '" + files.key + "'");
+  if (SSL_CTX_use_PrivateKey_file(of, files.key.c_str(), SSL_FILETYPE_PEM) != 1) {
+    fail("cannot use the key '" + files.key + (has_passphrase ? "', which has a passphrase" : "'"));
+  }
   if (SSL_CTX_check_private_key(of) != 1) fail("cannot use the key '" + files.key + "' with the certificate '" + files.certificate + "'");
+  SSL_CTX_set_default_passwd_cb_userdata(of, nullptr);
 }
 
 }  // namespace

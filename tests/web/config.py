@@ -1,6 +1,7 @@
 """A configuration file: hosts by name, several addresses, and what is wrong in it."""
 import pathlib
 import re
+import socket
 import subprocess
 import tempfile
 
@@ -95,6 +96,42 @@ def a_mistake_in_a_file_names_line_and_key():
         expect(refused("--config", folder) == f"tartan-web: {folder}: cannot be read\n")
         expect("excludes" in refused("--config", str(path), "--root", folder))
     expect("--root or --config" in refused("--workers", "1"))
+
+
+@test
+def a_mistake_that_only_the_system_sees_names_line_and_key_too():
+    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as taken:
+        path = pathlib.Path(folder, "web.toml")
+        root = f'[[host]]\nroot = "{folder}"\n'
+        port = taken.getsockname()[1]
+        cases = ((f'listen = "127.0.0.1:{port}"\n' + root, f":1: listen: cannot listen on 127.0.0.1:{port}: Address already in use"),
+                 ('listen = "127.0.0.1:0"\n' + root + "https-only = true\n", ":4: host.https-only: needs a port for TLS"))
+        for text, said in cases:
+            path.write_text(text)
+            expect(f"{path}{said}" in (line := refused("--config", str(path))), line)
+    expect("--listen: 'localhost:80' is no address" in (line := refused("--root", "/", "--listen", "localhost:80")), line)
+    expect("--user: there is no user 'no such user'" in (line := refused("--root", "/", "--user", "no such user")), line)
+
+
+@test
+def a_site_that_is_published_anew_is_served():
+    """By a symbolic link to another folder, and by another folder of the same name."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        for name in ("1", "2", "3"):
+            (path / name).mkdir()
+            (path / name / "index.html").write_text(name)
+            (path / name / f"only{name}").write_text(name)
+        (path / "site").symlink_to("1")
+        with harness.server(root=path / "site") as s, client(s.port) as c:
+            expect(c.get("/")[2] == b"1")
+            (path / "next").symlink_to("2")
+            (path / "next").rename(path / "site")
+            wait_until(lambda: c.get("/")[2] == b"2", "the folder that the link leads to now")
+            expect(c.get("/only2")[0] == 200 and c.get("/only1")[0] == 404)
+            (path / "2").rename(path / "old")
+            (path / "3").rename(path / "2")
+            wait_until(lambda: c.get("/")[2] == b"3", "the folder that has the name now")
 
 
 @test

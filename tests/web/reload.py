@@ -172,6 +172,9 @@ def a_file_that_is_wrong_leaves_all_as_it_was():
     cases = [("workers = 2\nworker = 1\n", ":2: worker: there is no such key"), ("workers = ", ":1: "),
              (ONE_ROOT % 7, ":4: host.root: cannot read the folder '"),
              ('access-log = "$/no/log"\n' + ONE_ROOT % 1, ":1: access-log: cannot write the access log '"),
+             ((ONE_ROOT % 1).replace("127.0.0.1:0", "nonsense"), ":1: listen: 'nonsense' is no address"),
+             ('user = "no such user"\n' + ONE_ROOT % 1, ":1: user: there is no user 'no such user'"),
+             ((ONE_ROOT % 1) + "https-only = true\n", ":5: host.https-only: needs a port for TLS"),
              ((ONE_ROOT % 1) + "listings = 1\n", ":5: host.listings: is neither true nor false")]
     with reloaded('access-log = "$/log"\n' + ONE_ROOT % 0) as s, s.connect() as c:
         expect(c.get("/")[2] == b"0000000 ")

@@ -240,12 +240,21 @@ def a_certificate_that_cannot_be_used_is_named():
         subprocess.run(["openssl", "pkey", "-in", key, "-aes256", "-passout", "pass:x", "-out", locked], check=True, capture_output=True)
         for options, said in ((("--certificate", f"{folder}/none", "--key", key), f"cannot use the certificate '{folder}/none' (No such file or directory)"),
                               (("--certificate", certificate, "--key", third), f"cannot use the key '{third}' with the certificate '{certificate}'"),
-                              (("--certificate", certificate, "--key", locked), f"cannot use the key '{locked}'"),
+                              (("--certificate", certificate, "--key", locked), f"cannot use the key '{locked}', which has a passphrase"),
                               (("--certificate", certificate, "--key", other), f"cannot use the key '{other}'"),
                               (("--certificate", certificate), "--key"), ((), "--certificate for --listen-tls")):
             done = subprocess.run([harness.PROGRAM, "--root", str(harness.ROOT), "--listen-tls", "127.0.0.1:0", *options], capture_output=True, text=True,
                                   timeout=PATIENCE_S)
             expect(done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, done)
+
+
+@test
+def a_certificate_without_a_port_for_tls_is_told():
+    with tempfile.TemporaryDirectory() as folder:
+        certificate, key = certificate_for(folder, "a")
+        said = "tartan-web: there is a certificate, and no port for TLS: listen-tls, or a socket that is passed as https\n"
+        with server("--certificate", certificate, "--key", key, complaint=said) as s, client(s.port) as c:
+            expect(c.get("/page.html")[0] == 200)
 
 
 @test

@@ -26,7 +26,8 @@ bool is_ipv4(const tartan::address& at) noexcept { return at.family() == AF_INET
 }  // namespace
 
 std::string why_no_address(const std::string& text) {
-  return tartan::address::parse(text) ? "" : "'" + text + "' is no address: expected something like 127.0.0.1:80 or [::1]:80";
+  const tartan::result<tartan::address> at = tartan::address::parse(text);
+  return at && at->is_ip() ? "" : "'" + text + "' is no address: expected something like 127.0.0.1:80 or [::1]:80";
 }
 
 bool has_ipv4_beside(const std::string& one, const std::vector<std::string>& all) {

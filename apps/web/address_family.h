@@ -7,7 +7,7 @@
 
 namespace web {
 
-/// What is wrong with a text that is no address; empty if it is one.
+/// What is wrong with a text that is no address of IPv4 or IPv6; empty if it is one.
 [[nodiscard]] std::string why_no_address(const std::string& text);
 
 /// Whether one of `all` is of IPv4, also as IPv6 has it (::ffff:192.0.2.1), and has the same port as the IPv6 address `one`, which then has to leave

@@ -1,10 +1,10 @@
 #include "config.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -64,15 +64,19 @@ class section {
     if (const toml::node* const node = find(key)) into = text_of(*node, key);
   }
 
-  /// One text, or an array of them.
-  void texts(std::string_view key, std::vector<std::string>& into) {
+  /// One text, or an array of them. `why_wrong`: of one; empty if it is right.
+  void texts(std::string_view key, std::vector<std::string>& into, std::string (*why_wrong)(const std::string&) = nullptr) {
     const toml::node* const node = find(key);
     if (node == nullptr) return;
     into.clear();
+    const auto take = [&](const toml::node& each) {
+      into.push_back(text_of(each, key));
+      if (const std::string why = why_wrong != nullptr ? why_wrong(into.back()) : ""; !why.empty()) complain(each, key, why);
+    };
     if (const toml::array* const all = node->as_array()) {
-      for (const toml::node& each : *all) into.push_back(text_of(each, key));
+      for (const toml::node& each : *all) take(each);
     } else {
-      into.push_back(text_of(*node, key));
+      take(*node);
     }
     if (into.empty()) complain(*node, key, "is empty");
   }
@@ -262,35 +266,17 @@ host_settings read_host(section from) {
   return host;
 }
 
-/// Those that somebody can be reached at.
-void read_addresses(section& from, std::string_view key, std::vector<std::string>& into, std::string& place) {
-  from.texts(key, into);
-  place = from.place_of(key);
-  if (place.empty()) return;
-  for (const std::string& each : into) {
-    if (const std::string wrong = why_no_address(each); !wrong.empty()) from.complain(key, wrong);
-  }
-}
-
-void read_user(section& from, settings& into) {
-  from.text("user", into.user);
-  into.at.user = from.place_of("user");
-  if (into.at.user.empty()) return;
-  try {
-    look_up(into.user);
-  } catch (const std::exception& wrong) {
-    from.complain("user", wrong.what());
-  }
-}
-
 toml::table parse(const std::string& path) {
   constexpr std::size_t most = 16 << 20;  // /dev/zero has no end
   std::ifstream file{path, std::ios::binary};
-  std::string text(most, '\0');
-  if (file.is_open()) file.read(text.data(), static_cast<std::streamsize>(most));
+  std::string text;
+  std::array<char, 16 * 1024> piece;
+  while (file.is_open() && file.good() && text.size() <= most) {
+    file.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  }
   if (!file.is_open() || file.bad()) throw config_error{path + ": cannot be read"};
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() == most) throw config_error{path + ": is longer than 16 MB"};
+  if (text.size() > most) throw config_error{path + ": is longer than 16 MB"};
   try {
     return toml::parse(text, path);
   } catch (const toml::parse_error& wrong) {
@@ -304,11 +290,14 @@ settings read_config(const std::string& path, settings into) {
   const toml::table all = parse(path);
   section from{path, "", all};
   if (all.contains("listen-tls")) into.listen.clear();  // else who wants TLS would get both
-  read_addresses(from, "listen", into.listen, into.at.listen);
-  read_addresses(from, "listen-tls", into.listen_tls, into.at.listen_tls);
+  from.texts("listen", into.listen, &why_no_address);
+  from.texts("listen-tls", into.listen_tls, &why_no_address);
+  into.at.listen = from.place_of("listen");
+  into.at.listen_tls = from.place_of("listen-tls");
   from.integer("workers", into.workers, {0, 1024});
   from.integer("max-connections", into.max_connections, {1, 1'000'000});
-  read_user(from, into);
+  from.text("user", into.user);
+  into.at.user = from.place_of("user");
   from.text("access-log", into.access_log);
   into.at.access_log = from.place_of("access-log");
   if (const toml::table* const times = from.table("timeouts")) read_times({path, "timeouts", *times}, into.times);

@@ -25,6 +25,7 @@ namespace web {
 namespace {
 
 constexpr std::size_t most_listed = 10'000;
+constexpr int to_look_up = O_PATH | O_DIRECTORY | O_CLOEXEC;  // who may, need not be allowed to see what is there
 
 struct close_folder {
   void operator()(DIR* open) const noexcept { ::closedir(open); }
@@ -102,7 +103,7 @@ std::optional<coding_set> siblings_of(int folder, const std::string& name, const
 }  // namespace
 
 document_root::document_root(const std::string& folder, const root_options& with) : path_{folder}, with_{with} {
-  folder_ = file{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  folder_ = file{::open(folder.c_str(), to_look_up)};
   struct stat is{};
   if (!folder_.is_open() || ::fstat(folder_.descriptor(), &is) != 0) {
     throw std::system_error{errno, std::system_category(), "cannot read the folder '" + folder + "'"};
@@ -123,12 +124,14 @@ document_root::place document_root::now() const noexcept {
   found.descriptor_ = folder_.descriptor();
   struct stat there{};
   if (::stat(path_.c_str(), &there) != 0) {
-    if (has_moved_.load(std::memory_order_relaxed)) found.code_ = status::unavailable;  // the next one is about to come
+    struct stat mine{};
+    const bool is_deleted = ::fstat(folder_.descriptor(), &mine) == 0 && mine.st_nlink == 0;
+    if (is_deleted || has_moved_.load(std::memory_order_relaxed)) found.code_ = status::unavailable;  // the next one is about to come
     return found;
   }
   if (is_of_the_start(there)) return found;
   has_moved_.store(true, std::memory_order_relaxed);
-  found.own_ = file{::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  found.own_ = file{::open(path_.c_str(), to_look_up)};
   found.descriptor_ = found.own_.descriptor();
   if (!found.own_.is_open()) found.code_ = errno == ENOENT ? status::unavailable : status_of(errno);
   return found;

@@ -56,7 +56,8 @@ class document_root {
   };
 
   /// Where the path leads now: whoever publishes a site may put another folder, or a symbolic link to one, in the place of this one. If the path leads
-  /// nowhere, or this process may not follow it, it is the folder of the start; but if it has led to another one meanwhile, load gives 503.
+  /// nowhere, or this process may not follow it, it is the folder of the start; but if that was deleted, or the path has led to another one meanwhile, load
+  /// gives 503.
   ///
   /// Lifetime: ends before the root. Threads: any; blocks as long as the disk takes. Errors: load tells them.
   /// Cost: one system call; two more, and a descriptor, if it is another folder.

@@ -190,6 +190,14 @@ TEST_F(published_folder, cannot_be_told_while_another_one_is_put_there) {
   EXPECT_EQ(page(), "first");
 }
 
+TEST_F(published_folder, cannot_be_told_when_the_one_of_the_start_was_deleted) {
+  EXPECT_EQ(page(), "first");
+  std::filesystem::remove_all(path_ / "first");
+  EXPECT_EQ(root_->load("/page", 100).code, status::unavailable);
+  publish("second");
+  EXPECT_EQ(page(), "second");
+}
+
 TEST_F(published_folder, that_is_none_is_not_found) {
   std::filesystem::remove(served_);
   std::ofstream{served_} << "no folder";

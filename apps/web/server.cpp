@@ -65,10 +65,20 @@ std::unique_ptr<access_log> log_of(tartan::runtime& rt, const settings& with) {
 }
 
 /// Errors: std::invalid_argument for a host that wants its clients to come with TLS where nobody can.
-void check_https_only(const settings& with) {
+void check_https_only(const settings& with, const char* needed = "needs a port for TLS: listen-tls, or a socket that is passed as https") {
   if (needs_certificates(with)) return;
   for (const host_settings& each : with.hosts) {
-    if (each.https_only) throw std::invalid_argument{each.https_only_at + "needs a port for TLS: listen-tls, or a socket that is passed as https"};
+    if (each.https_only) throw std::invalid_argument{each.https_only_at + needed};
+  }
+}
+
+/// At a reload: as the next start will have it. One who is what he was may be known to somebody who does not answer just now.
+void check_user(const settings& with, const settings& now) {
+  if (with.user.empty() || with.user == now.user) return;
+  try {
+    look_up(with.user);
+  } catch (const std::exception& wrong) {
+    throw std::runtime_error{with.at.user + wrong.what()};
   }
 }
 
@@ -312,8 +322,10 @@ server::renewal server::prepare(settings with) const {
   const settings& now = site_->settings;
   renewal made;
   with.sockets = now.sockets;
+  check_user(with, now);
   check_https_only(with);  // as the next start will have it
   made.kept = keep_fixed(with, now);
+  check_https_only(with, "needs listen-tls, which needs a new start");
   if (certificates_ != nullptr && needs_certificates(with) && with.hosts.front().certificate.empty()) {
     made.certificates = certificates_;  // the doors for TLS stay
     made.kept.append(made.kept.empty() ? "" : ", ").append("certificate");

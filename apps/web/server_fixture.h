@@ -146,4 +146,10 @@ inline tartan::task<> reload(server& s, const settings& with) {
   co_await running.join();
 }
 
+inline tartan::task<> ask_for_page(tartan::tcp::stream& c) {
+  std::string came;
+  co_await send(c, get("/page"));
+  co_await hear(c, came, "a page");
+}
+
 }  // namespace web::test

@@ -1,4 +1,4 @@
-/// The server as a whole: beginnings, ends, limits, reloads; what it does when a call fails.
+/// The server as a whole: beginnings, ends, limits; what it does when a call fails.
 #include "server_fixture.h"
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 #include "tests/web/failing_disk.h"
 #include "tests/web/failing_memory.h"
-#include "tls_client_fixture.h"
 
 namespace web {
 namespace {
 
 using namespace std::chrono_literals;
 using test::a_server;
+using test::ask_for_page;
 using test::get;
 using test::head_from;
 using test::hear;
@@ -251,96 +251,6 @@ TEST_P(a_server, gives_up_whom_it_has_no_memory_for_and_goes_on) {
   });
 }
 
-TEST_P(a_server, takes_new_settings_between_two_answers) {
-  const tartan::test::temporary_folder other;
-  std::ofstream{other / "page"} << "another";
-  constexpr std::size_t size = 2 * large;  // it is sent in pieces, each with its time
-  write("larger", std::string(size, 'x'));
-  settings next = with_;
-  next.hosts[0].root = other.path();
-  next.times.write = 100ms;
-  with_.pages.recheck = 1h;
-  network_.partial_percent = 0;  // a connection that waits for the rest of a head hears of the reload before the answer
-  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
-    auto idle = co_await tartan::tcp::connect(*c.peer_address());
-    std::string came;
-    co_await send(*idle, get("/page"));
-    co_await hear(*idle, came, "a page");
-    co_await send(c, get("/larger"));
-    std::string answer = co_await head_from(c);
-    co_await reload(s, next);
-    std::string first(large, ' ');
-    EXPECT_TRUE(co_await c.read_exactly(std::as_writable_bytes(std::span{first})));
-    co_await pass(1s);
-    co_await send(*idle, get("/page", "Connection: close\r\n"));
-    EXPECT_TRUE((co_await rest_of(*idle)).text.ends_with("another"));
-    co_await send(c, get("/page", "Connection: close\r\n"));
-    const std::string text = answer + first + (co_await rest_of(c)).text;
-    EXPECT_EQ(std::count(text.begin(), text.end(), 'x'), static_cast<std::ptrdiff_t>(size)) << "as it was when it was asked for";
-    EXPECT_TRUE(text.ends_with("another"));
-  });
-}
-
-TEST_P(a_server, stays_as_it_is_if_new_settings_cannot_be_had) {
-  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
-    settings next = with_;
-    next.hosts[0].root = folder_ / "nothing";
-    next.hosts[0].root_at = "file:3: host.root: ";
-    testing::internal::CaptureStderr();
-    co_await reload(s, next);
-    EXPECT_TRUE(testing::internal::GetCapturedStderr().starts_with("tartan-web: all is as it was: file:3: host.root: cannot read the folder '"));
-    co_await send(c, get("/page", "Connection: close\r\n"));
-    EXPECT_TRUE((co_await rest_of(c)).text.ends_with("a page"));
-  });
-}
-
-TEST_P(a_server, does_not_send_clients_to_tls_that_it_does_not_speak) {
-  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
-    settings next = with_;
-    next.hosts[0].https_only = true;
-    next.hosts[0].https_only_at = "FILE: ";
-    testing::internal::CaptureStderr();
-    co_await reload(s, next);
-    EXPECT_TRUE(testing::internal::GetCapturedStderr().starts_with("tartan-web: all is as it was: FILE: needs a port for TLS"));
-    co_await send(c, get("/page", "Connection: close\r\n"));
-    EXPECT_TRUE((co_await rest_of(c)).text.ends_with("a page"));
-  });
-}
-
-/// The doors for TLS stay until then.
-TEST_P(a_server, does_not_send_clients_to_tls_at_the_next_start) {
-  test::use_tls(with_, folder_.path());
-  play([&](tartan::tcp::stream&, server& s) -> tartan::task<> {
-    settings next = with_;
-    next.listen_tls.clear();
-    next.hosts[0].https_only = true;
-    next.hosts[0].https_only_at = "FILE: ";
-    testing::internal::CaptureStderr();
-    co_await reload(s, next);
-    EXPECT_TRUE(testing::internal::GetCapturedStderr().starts_with("tartan-web: all is as it was: FILE: needs a port for TLS"));
-  });
-}
-
-TEST_P(a_server, tells_what_needs_a_new_start) {
-  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
-    settings next = with_;
-    next.listen = {"127.0.0.1:1"};
-    next.workers = 7;
-    next.hosts[0].with.listings = true;
-    testing::internal::CaptureStderr();
-    co_await reload(s, next);
-    EXPECT_EQ(testing::internal::GetCapturedStderr(), "tartan-web: not changed before the next start: listen, workers\n");
-    co_await send(c, get("/", "Connection: close\r\n"));
-    EXPECT_TRUE((co_await rest_of(c)).text.starts_with("HTTP/1.1 200 "));
-  });
-}
-
-tartan::task<> ask_for_page(tartan::tcp::stream& c) {
-  std::string came;
-  co_await send(c, get("/page"));
-  co_await hear(c, came, "a page");
-}
-
 tartan::task<> expect_nothing(tartan::tcp::stream& from, std::chrono::milliseconds so_long = 500ms) {
   std::array<std::byte, 1> first;
   EXPECT_FALSE(co_await tartan::with_timeout(so_long, from.read_exactly(first)));
@@ -539,41 +449,6 @@ TEST_P(a_server, that_is_full_gives_up_who_takes_long_for_what_others_take_at_on
       co_await answer_within(*other, 3s);  // the first one may have to be told so
     });
   }
-}
-
-TEST_P(a_server, keeps_what_it_has_in_memory_if_nothing_has_changed) {
-  with_.pages.recheck = 1h;
-  settings next = with_;
-  next.hosts[0].with.pages.cache_control = "no-cache";
-  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
-    co_await ask_for_page(c);
-    write("page", "another");
-    co_await reload(s, with_);
-    co_await ask_for_page(c);
-    co_await reload(s, next);
-    std::string came;
-    co_await send(c, get("/page"));
-    co_await hear(c, came, "another");
-  });
-}
-
-TEST_P(a_server, serves_another_folder_that_has_taken_the_place_of_its_own) {
-  std::filesystem::create_directory(folder_ / "first");
-  std::filesystem::create_directory(folder_ / "second");
-  write("first/page", "a page");
-  write("second/page", "another");
-  std::filesystem::create_directory_symlink("first", folder_ / "now");
-  with_.hosts[0].root = folder_ / "now";
-  with_.pages.recheck = 1h;
-  play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
-    co_await ask_for_page(c);
-    std::filesystem::remove(folder_ / "now");
-    std::filesystem::create_directory_symlink("second", folder_ / "now");
-    co_await reload(s, with_);
-    std::string came;
-    co_await send(c, get("/page"));
-    co_await hear(c, came, "another");
-  });
 }
 
 TEST_P(a_server, asks_whether_the_disk_has_to_be_waited_for_only_of_what_lies_there) {

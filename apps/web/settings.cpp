@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <utility>
 
@@ -41,15 +40,6 @@ CLI::Validator from_to(std::uint64_t least, std::uint64_t most) {
 const CLI::Validator header_value{[](const std::string& text) -> std::string { return is_value(text) ? "" : "it has a control character"; }, ""};
 
 const CLI::Validator address{[](const std::string& text) { return why_no_address(text); }, ""};
-
-const CLI::Validator user{[](const std::string& text) -> std::string {
-  try {
-    look_up(text);
-    return {};
-  } catch (const std::exception& wrong) {
-    return wrong.what();
-  }
-}, ""};
 
 /// What cannot be set.
 std::string fixed_limits(const request_limits& r) {
@@ -100,9 +90,7 @@ void add_options(CLI::App& app, settings& s) {
       ->check(from_to(0, std::uint64_t{16} << 20))
       ->type_name("BYTES")
       ->capture_default_str();
-  app.add_option("--user", s.user, "Whose rights to take when the ports are open; only root can")
-      ->check(user)
-      ->type_name("NAME");
+  app.add_option("--user", s.user, "Whose rights to take when the ports are open; only root can")->type_name("NAME");
   app.add_option("--access-log", s.access_log, "Append a line for each answer, in the combined format; SIGHUP opens the file anew")->type_name("FILE");
   add_time(app, "--recheck", s.pages.recheck, "How long ago a page that is served was compared with the disk, at most, if that answers");
 }

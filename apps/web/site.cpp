@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <stdexcept>
 #include <system_error>
 
+#include "one_line.h"
 
 namespace web {
 
@@ -42,6 +44,9 @@ void site::check_folders() const {
   for (std::size_t n = 0; n < hosts_.size(); ++n) {
     try {
       hosts_[n]->root.check();
+      if (hosts_[n]->root.is_still_there()) continue;
+      std::fprintf(stderr, "tartan-web: the user cannot follow the path '%s': another folder there will not be seen, nor can SIGHUP read it\n",
+                   one_line(settings.hosts[n].root).c_str());
     } catch (const std::system_error& wrong) {
       throw std::runtime_error{settings.hosts[n].root_at + wrong.what()};
     }

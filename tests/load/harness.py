@@ -1,6 +1,7 @@
 """The program under test, and what it says."""
 import json
 import pathlib
+import resource
 import subprocess
 
 from odd_server import PATIENCE_S, response
@@ -22,11 +23,15 @@ def expect(condition, *what):
         raise AssertionError(" ".join(str(each) for each in what) or "not as expected")
 
 
-def run(*options, status=0):
+def run(*options, status=0, **more):
     """The result as JSON."""
-    done = subprocess.run([PROGRAM, "http", "--json", "-", *options], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = subprocess.run([PROGRAM, "http", "--json", "-", *options], capture_output=True, text=True, timeout=PATIENCE_S, check=False, **more)
     expect(done.returncode == status, "ended with", done.returncode, done.stdout, done.stderr)
     return json.loads(done.stdout) if done.stdout else done.stderr
+
+
+def few_descriptors():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1000, 1000))
 
 
 def errors_of(result):

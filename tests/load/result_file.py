@@ -7,7 +7,7 @@ import socket
 import subprocess
 
 import harness
-from harness import SOME, errors_of, expect, right, test
+from harness import SOME, errors_of, expect, few_descriptors, right, test
 from odd_server import PATIENCE_S, odd_server, response
 
 
@@ -53,7 +53,7 @@ def a_run_without_a_result_leaves_the_file_as_it_was():
     old, new = harness.SCRATCH / "old.json", harness.SCRATCH / "new.json"
     old.write_text("dear")
     for path in (old, new):
-        expect(run_to(path, "--url", "http://127.0.0.1:1/", "--clients", "1000000").returncode == 2, "ulimit")
+        expect(run_to(path, "--url", "http://127.0.0.1:1/", "--clients", "2000", preexec_fn=few_descriptors).returncode == 2, "ulimit")
         with subprocess.Popen([harness.PROGRAM, "http", "--json", str(path), "--url", "http://127.0.0.1:1/", "--master", "127.0.0.1:0", "--injectors", "1"],
                               stderr=subprocess.PIPE, text=True) as master:
             master.stderr.readline()

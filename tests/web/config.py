@@ -105,12 +105,13 @@ def a_mistake_that_only_the_system_sees_names_line_and_key_too():
         root = f'[[host]]\nroot = "{folder}"\n'
         port = taken.getsockname()[1]
         cases = ((f'listen = "127.0.0.1:{port}"\n' + root, f":1: listen: cannot listen on 127.0.0.1:{port}: Address already in use"),
+                 ('listen = "127.0.0.1:0"\nuser = "no such user"\n' + root, ":2: user: there is no user 'no such user'"),
                  ('listen = "127.0.0.1:0"\n' + root + "https-only = true\n", ":4: host.https-only: needs a port for TLS"))
         for text, said in cases:
             path.write_text(text)
             expect(f"{path}{said}" in (line := refused("--config", str(path))), line)
     expect("--listen: 'localhost:80' is no address" in (line := refused("--root", "/", "--listen", "localhost:80")), line)
-    expect("--user: there is no user 'no such user'" in (line := refused("--root", "/", "--user", "no such user")), line)
+    expect("tartan-web: there is no user 'no such user'" in (line := refused("--root", "/", "--listen", "127.0.0.1:0", "--user", "no such user")), line)
 
 
 @test

@@ -9,14 +9,14 @@ import subprocess
 import tempfile
 
 import harness
-from harness import PATIENCE_S, client, expect, test
+from harness import PATIENCE_S, client, expect, test, wait_until
 
 
-def started(*options, environment=None, passed=None, claims=""):
+def started(*options, environment=None, passed=None, claims="", root=None):
     """The program; `passed`: a socket as descriptor 3, of which the environment tells it."""
     def prepare():
         os.dup2(passed.fileno(), 3)
-    command = [harness.PROGRAM, "--root", str(harness.ROOT), "--workers", "2", *options]
+    command = [harness.PROGRAM, "--root", str(root or harness.ROOT), "--workers", "2", *options]
     shell = ["sh", "-c", f'{claims} exec "$@"', "sh", *command]
     return subprocess.Popen(shell, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | (environment or {}),
                             preexec_fn=prepare if passed else None, pass_fds=(3,) if passed else ())
@@ -154,6 +154,7 @@ def the_rights_of_a_user_are_taken():
     secret.write_text("secret")
     secret.chmod(0o600)
     harness.ROOT.chmod(0o755)
+    harness.ROOT.parent.chmod(0o711)
     try:
         process = started("--listen", "127.0.0.1:0", "--user", "nobody")
         with client(port_of(process)) as c:
@@ -165,6 +166,7 @@ def the_rights_of_a_user_are_taken():
         ended(process)
     finally:
         secret.unlink()
+        harness.ROOT.parent.chmod(0o700)
 
 
 @test
@@ -176,3 +178,39 @@ def a_folder_that_the_user_may_not_enter_ends_the_start():
         done = subprocess.run([harness.PROGRAM, "--config", f"{folder}/web.toml"], capture_output=True, text=True, timeout=PATIENCE_S)
         said = f"tartan-web: {folder}/web.toml:4: host.root: cannot open files in '{folder}' with openat2: Permission denied for the user 'nobody'\n"
         expect(done.returncode == 2 and done.stdout == "" and done.stderr == said, done)
+
+
+@test
+def a_folder_that_the_user_may_enter_need_not_be_one_that_he_may_list():
+    if os.geteuid() != 0:  # nobody else can become somebody
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        for name in ("1", "2"):
+            (path / name).mkdir(mode=0o711)
+            (path / name / "page.html").write_text(name)
+        (path / "site").symlink_to("1")
+        path.chmod(0o711)
+        process = started("--listen", "127.0.0.1:0", "--user", "nobody", root=path / "site")
+        with client(port_of(process)) as c:
+            expect(c.get("/page.html")[2] == b"1")
+            (path / "next").symlink_to("2")
+            (path / "next").rename(path / "site")
+            wait_until(lambda: c.get("/page.html")[2] == b"2", "the folder that the link leads to now")
+        ended(process)
+
+
+@test
+def a_path_that_the_user_may_not_follow_is_told():
+    if os.geteuid() != 0:  # nobody else can become somebody
+        return
+    with tempfile.TemporaryDirectory() as folder:  # of mode 0700
+        site = pathlib.Path(folder) / "site"
+        site.mkdir(mode=0o755)
+        (site / "page.html").write_text("page")
+        process = started("--listen", "127.0.0.1:0", "--user", "nobody", root=site)
+        with client(port_of(process)) as c:
+            expect(c.get("/page.html")[2] == b"page")
+        process.terminate()
+        errors = process.communicate(timeout=PATIENCE_S)[1]
+        expect(process.returncode == 0 and f"the user cannot follow the path '{site}'" in errors and errors.count("\n") == 1, errors)

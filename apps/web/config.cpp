@@ -272,7 +272,7 @@ toml::table parse(const std::string& path) {
   std::string text;
   std::array<char, 16 * 1024> piece;
   while (file.is_open() && file.good() && text.size() <= most) {
-    file.read(piece.data(), piece.size());
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
   }
   if (!file.is_open() || file.bad()) throw config_error{path + ": cannot be read"};

@@ -256,9 +256,9 @@ host_settings read_host(section from) {
   if (const auto pages = from.inner("error-pages")) read_error_pages(*pages, host.error_pages);
   from.text("certificate", host.certificate);
   from.text("key", host.key);
-  host.root_at = from.place_of("root");
-  host.https_only_at = from.place_of("https-only");
-  host.certificate_at = from.place_of("certificate");
+  host.root_at.text = from.place_of("root");
+  host.https_only_at.text = from.place_of("https-only");
+  host.certificate_at.text = from.place_of("certificate");
   if (host.root.empty()) from.lacks("root");
   if (host.certificate.empty() && !host.key.empty()) from.lacks("certificate");
   if (host.key.empty() && !host.certificate.empty()) from.lacks("key");
@@ -292,14 +292,14 @@ settings read_config(const std::string& path, settings into) {
   if (all.contains("listen-tls")) into.listen.clear();  // else who wants TLS would get both
   from.texts("listen", into.listen, &why_no_address);
   from.texts("listen-tls", into.listen_tls, &why_no_address);
-  into.at.listen = from.place_of("listen");
-  into.at.listen_tls = from.place_of("listen-tls");
+  into.at.listen.text = from.place_of("listen");
+  into.at.listen_tls.text = from.place_of("listen-tls");
   from.integer("workers", into.workers, {0, 1024});
   from.integer("max-connections", into.max_connections, {1, 1'000'000});
   from.text("user", into.user);
-  into.at.user = from.place_of("user");
+  into.at.user.text = from.place_of("user");
   from.text("access-log", into.access_log);
-  into.at.access_log = from.place_of("access-log");
+  into.at.access_log.text = from.place_of("access-log");
   if (const toml::table* const times = from.table("timeouts")) read_times({path, "timeouts", *times}, into.times);
   if (const toml::table* const cache = from.table("cache")) read_cache({path, "cache", *cache}, into.pages);
   type_map types;

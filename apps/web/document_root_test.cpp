@@ -108,6 +108,14 @@ TEST_F(folder, has_a_version_that_nothing_equals_of_what_may_change_unseen) {
   EXPECT_EQ(young.content.version, file_version{});
 }
 
+TEST_F(folder, whose_index_is_a_folder_has_none) {
+  std::filesystem::create_directories(path_ / "some" / "index.html");
+  EXPECT_EQ(root_.load("/some/", 100).code, status::not_found);
+  const document_root lists{path_.path(), {.listings = true}};
+  EXPECT_NE(lists.load("/some/", 100).content.body.text().find("index.html/"), std::string::npos);
+  EXPECT_NE(lists.load(key_of("/some/", coding::gzip), 100).code, status::ok);
+}
+
 TEST_F(folder, names_what_is_in_it_if_it_shall) {
   std::filesystem::create_directories(path_ / "some" / "more");
   std::ofstream{path_ / "some" / "a"} << "12345";

@@ -91,7 +91,7 @@ void take_rights(const web::settings& with, const web::server& server) {
   try {
     web::become(with.user);
   } catch (const std::exception& wrong) {
-    throw std::runtime_error{with.at.user + wrong.what()};
+    throw std::runtime_error{with.at.user.text + wrong.what()};
   }
   try {
     server.check_folders();

@@ -54,7 +54,7 @@ TEST_P(a_server, stays_as_it_is_if_new_settings_cannot_be_had) {
   play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
     settings next = with_;
     next.hosts[0].root = folder_ / "nothing";
-    next.hosts[0].root_at = "file:3: host.root: ";
+    next.hosts[0].root_at.text = "file:3: host.root: ";
     testing::internal::CaptureStderr();
     co_await reload(s, next);
     EXPECT_TRUE(testing::internal::GetCapturedStderr().starts_with("tartan-web: all is as it was: file:3: host.root: cannot read the folder '"));
@@ -67,7 +67,7 @@ TEST_P(a_server, does_not_send_clients_to_tls_that_it_does_not_speak) {
   play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
     settings next = with_;
     next.hosts[0].https_only = true;
-    next.hosts[0].https_only_at = "FILE: ";
+    next.hosts[0].https_only_at.text = "FILE: ";
     testing::internal::CaptureStderr();
     co_await reload(s, next);
     EXPECT_TRUE(testing::internal::GetCapturedStderr().starts_with("tartan-web: all is as it was: FILE: needs a port for TLS"));
@@ -80,7 +80,7 @@ TEST_P(a_server, refuses_a_user_that_the_next_start_would_refuse) {
   play([&](tartan::tcp::stream&, server& s) -> tartan::task<> {
     settings next = with_;
     next.user = "no such user";
-    next.at.user = "FILE: ";
+    next.at.user.text = "FILE: ";
     testing::internal::CaptureStderr();
     co_await reload(s, next);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "tartan-web: all is as it was: FILE: there is no user 'no such user'\n");
@@ -92,7 +92,7 @@ TEST_P(a_server, says_that_clients_can_be_sent_to_tls_when_there_is_a_port_for_i
     settings next = with_;
     next.listen_tls = {"127.0.0.1:443"};
     next.hosts[0].https_only = true;
-    next.hosts[0].https_only_at = "FILE: ";
+    next.hosts[0].https_only_at.text = "FILE: ";
     testing::internal::CaptureStderr();
     co_await reload(s, next);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "tartan-web: all is as it was: FILE: needs listen-tls, which needs a new start\n");
@@ -106,7 +106,7 @@ TEST_P(a_server, does_not_send_clients_to_tls_at_the_next_start) {
     settings next = with_;
     next.listen_tls.clear();
     next.hosts[0].https_only = true;
-    next.hosts[0].https_only_at = "FILE: ";
+    next.hosts[0].https_only_at.text = "FILE: ";
     testing::internal::CaptureStderr();
     co_await reload(s, next);
     EXPECT_TRUE(testing::internal::GetCapturedStderr().starts_with("tartan-web: all is as it was: FILE: needs a port for TLS"));
@@ -134,7 +134,10 @@ TEST_P(a_server, keeps_what_it_has_in_memory_if_nothing_has_changed) {
   play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
     co_await ask_for_page(c);
     write("page", "another");
-    co_await reload(s, with_);
+    settings moved = with_;  // a line was added above
+    moved.hosts[0].root_at.text = "file:4: host.root: ";
+    moved.at.listen.text = "file:2: listen: ";
+    co_await reload(s, moved);
     co_await ask_for_page(c);
     co_await reload(s, next);
     std::string came;

@@ -60,7 +60,7 @@ std::unique_ptr<access_log> log_of(tartan::runtime& rt, const settings& with) {
   try {
     return std::make_unique<access_log>(rt, with.access_log);
   } catch (const std::runtime_error& wrong) {
-    throw std::runtime_error{with.at.access_log + wrong.what()};
+    throw std::runtime_error{with.at.access_log.text + wrong.what()};
   }
 }
 
@@ -68,7 +68,7 @@ std::unique_ptr<access_log> log_of(tartan::runtime& rt, const settings& with) {
 void check_https_only(const settings& with, const char* needed = "needs a port for TLS: listen-tls, or a socket that is passed as https") {
   if (needs_certificates(with)) return;
   for (const host_settings& each : with.hosts) {
-    if (each.https_only) throw std::invalid_argument{each.https_only_at + needed};
+    if (each.https_only) throw std::invalid_argument{each.https_only_at.text + needed};
   }
 }
 
@@ -78,7 +78,7 @@ void check_user(const settings& with, const settings& now) {
   try {
     look_up(with.user);
   } catch (const std::exception& wrong) {
-    throw std::runtime_error{with.at.user + wrong.what()};
+    throw std::runtime_error{with.at.user.text + wrong.what()};
   }
 }
 
@@ -88,7 +88,7 @@ std::shared_ptr<const tls_certificates> certificates_of(const settings& with, co
   if (!needs_certificates(with)) return nullptr;
   std::vector<tls_files> files;
   for (const host_settings& each : with.hosts) {
-    if (!each.certificate.empty()) files.push_back({each.names, each.certificate, each.key, each.certificate_at});
+    if (!each.certificate.empty()) files.push_back({each.names, each.certificate, each.key, each.certificate_at.text});
   }
   if (with.hosts.front().certificate.empty()) throw std::invalid_argument{"TLS needs a certificate for the first host"};
   const auto made = std::make_shared<tls_certificates>(files);
@@ -142,8 +142,8 @@ void server::open_doors() {
         throw std::runtime_error{at + wrong.what()};
       }
     };
-    open(site_->settings.listen, false, site_->settings.at.listen);
-    open(site_->settings.listen_tls, true, site_->settings.at.listen_tls);
+    open(site_->settings.listen, false, site_->settings.at.listen.text);
+    open(site_->settings.listen_tls, true, site_->settings.at.listen_tls.text);
   }
   for (door& each : doors_) set_options(each.at);
 }

@@ -158,10 +158,10 @@ settings read_again(int argc, const char* const* argv) {
   found = read_config(config, usual);
   const settings of_file = found;
   static_cast<void>(parse_options(argc, argv, found));  // options go before the file
-  if (found.listen != of_file.listen) found.at.listen.clear();
-  if (found.listen_tls != of_file.listen_tls) found.at.listen_tls.clear();
-  if (found.user != of_file.user) found.at.user.clear();
-  if (found.access_log != of_file.access_log) found.at.access_log.clear();
+  if (found.listen != of_file.listen) found.at.listen = {};
+  if (found.listen_tls != of_file.listen_tls) found.at.listen_tls = {};
+  if (found.user != of_file.user) found.at.user = {};
+  if (found.access_log != of_file.access_log) found.at.access_log = {};
   return found;
 }
 

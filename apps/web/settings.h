@@ -24,6 +24,14 @@ struct time_limits {
   [[nodiscard]] bool operator==(const time_limits&) const = default;
 };
 
+/// "FILE:LINE: KEY: ", for what is found wrong later; empty: it is an option's. Where something stands is no part of what it is, so all are equal: a line
+/// more at the top of a file changes no setting.
+struct setting_place {
+  std::string text;
+
+  [[nodiscard]] bool operator==(const setting_place&) const noexcept { return true; }
+};
+
 /// A folder, and who gets what lies in it.
 struct host_settings {
   std::vector<std::string> names;  ///< as Host headers have them, without a port, in small letters
@@ -33,19 +41,19 @@ struct host_settings {
   std::string key;                 ///< in PEM
   bool https_only = false;         ///< who comes without TLS is sent to the same with it, but for what shows who has the name (ACME, RFC 8555)
   std::map<status, std::string> error_pages;  ///< the path of a page of this host that is sent instead of one line
-  std::string root_at;             ///< "FILE:LINE: KEY: ", for what is found wrong with it later; empty: it is an option's
-  std::string certificate_at;      ///< likewise
-  std::string https_only_at;       ///< likewise
+  setting_place root_at;
+  setting_place certificate_at;
+  setting_place https_only_at;
 
   [[nodiscard]] bool operator==(const host_settings&) const = default;
 };
 
-/// As a host's root_at, of what all hosts share.
+/// Of what all hosts share.
 struct setting_places {
-  std::string listen;
-  std::string listen_tls;
-  std::string user;
-  std::string access_log;
+  setting_place listen;
+  setting_place listen_tls;
+  setting_place user;
+  setting_place access_log;
 
   [[nodiscard]] bool operator==(const setting_places&) const = default;
 };

@@ -34,7 +34,7 @@ site::site(tartan::runtime& rt, const web::settings& with, access_log* to, const
     try {
       hosts_.push_back(std::make_unique<host>(rt, each, share_of(with.pages, with.hosts.size(), rt.workers()), hosts_.size(), sweeps));
     } catch (const std::system_error& wrong) {
-      throw std::runtime_error{each.root_at + wrong.what()};
+      throw std::runtime_error{each.root_at.text + wrong.what()};
     }
     for (const std::string& name : each.names) by_name_.emplace(name, hosts_.back().get());
   }
@@ -48,7 +48,7 @@ void site::check_folders() const {
       std::fprintf(stderr, "tartan-web: the user cannot follow the path '%s': another folder there will not be seen, nor can SIGHUP read it\n",
                    one_line(settings.hosts[n].root).c_str());
     } catch (const std::system_error& wrong) {
-      throw std::runtime_error{settings.hosts[n].root_at + wrong.what()};
+      throw std::runtime_error{settings.hosts[n].root_at.text + wrong.what()};
     }
   }
 }

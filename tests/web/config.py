@@ -110,6 +110,9 @@ def a_mistake_that_only_the_system_sees_names_line_and_key_too():
         for text, said in cases:
             path.write_text(text)
             expect(f"{path}{said}" in (line := refused("--config", str(path))), line)
+        path.write_text('listen = "127.0.0.1:0"\n' + root)
+        said = f"tartan-web: cannot listen on 127.0.0.1:{port}: Address already in use\n"  # by the option, which has no line
+        expect((line := refused("--config", str(path), "--listen", f"127.0.0.1:{port}")) == said, line)
     expect("--listen: 'localhost:80' is no address" in (line := refused("--root", "/", "--listen", "localhost:80")), line)
     expect("tartan-web: there is no user 'no such user'" in (line := refused("--root", "/", "--listen", "127.0.0.1:0", "--user", "no such user")), line)
 

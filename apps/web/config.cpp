@@ -18,6 +18,7 @@
 #include "address_family.h"
 #include "field.h"
 #include "host_name.h"
+#include "target.h"
 
 namespace web {
 
@@ -217,10 +218,8 @@ void read_headers(section from, std::string& into) {
 
 /// As a request has it when it was decoded.
 bool is_path(const std::string& path) {
-  const std::string ended = path + '/';
-  constexpr std::string_view none[] = {"/./", "/../", std::string_view{"\0", 1}};
-  const auto is_in = [&](std::string_view each) { return ended.find(each) != std::string::npos; };
-  return path.starts_with('/') && path.find("//") == std::string::npos && std::none_of(std::begin(none), std::end(none), is_in);
+  bool is_hidden = false;
+  return path.starts_with('/') && path.find('\0') == std::string::npos && !check_segments(path, is_hidden);
 }
 
 /// Of those that a host can have: where a file was looked for.

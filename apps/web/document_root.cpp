@@ -133,7 +133,7 @@ document_root::place document_root::now() const noexcept {
   has_moved_.store(true, std::memory_order_relaxed);
   found.own_ = file{::open(path_.c_str(), to_look_up)};
   found.descriptor_ = found.own_.descriptor();
-  if (!found.own_.is_open()) found.code_ = errno == ENOENT ? status::unavailable : status_of(errno);
+  if (!found.own_.is_open()) found.code_ = errno == ENOENT || errno == ENOTDIR ? status::unavailable : status_of(errno);
   return found;
 }
 

@@ -37,7 +37,7 @@ struct root_options {
 /// A folder.
 class document_root {
  public:
-  /// Errors: std::system_error if it is no folder that can be read, or if the system has no openat2 (Linux 5.6).
+  /// Errors: std::system_error if it is no folder that can be entered, or if the system has no openat2 (Linux 5.6).
   explicit document_root(const std::string& folder, const root_options& with = {});
 
   /// Whether files can be opened in it: by now this process may have other rights. Errors: std::system_error.
@@ -60,7 +60,7 @@ class document_root {
   /// gives 503.
   ///
   /// Lifetime: ends before the root. Threads: any; blocks as long as the disk takes. Errors: load tells them.
-  /// Cost: one system call; two more, and a descriptor, if it is another folder.
+  /// Cost: one system call, or two; three, and a descriptor, if it is another folder, until a reload makes a root of that.
   [[nodiscard]] place now() const noexcept;
 
   /// Opens and reads a file; `index.html` for a path that ends with a slash. The kernel refuses whatever leads out of the folder: "..",

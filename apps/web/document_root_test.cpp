@@ -206,10 +206,10 @@ TEST_F(published_folder, cannot_be_told_when_the_one_of_the_start_was_deleted) {
   EXPECT_EQ(page(), "second");
 }
 
-TEST_F(published_folder, that_is_none_is_not_found) {
+TEST_F(published_folder, cannot_be_told_where_a_file_is_in_its_place) {
   std::filesystem::remove(served_);
   std::ofstream{served_} << "no folder";
-  EXPECT_EQ(root_->load("/page", 100).code, status::not_found);
+  EXPECT_EQ(root_->load("/page", 100).code, status::unavailable);
 }
 
 TEST_F(published_folder, leaves_no_descriptor_open_and_is_unavailable_without_one) {

@@ -110,7 +110,7 @@ class library {
     bool closes = false;            ///< somebody looks after them
     std::map<std::string, std::shared_ptr<question>, std::less<>> open;  ///< those without an answer, by key
     std::size_t loads = 0;
-    std::size_t long_pages = 0;         ///< bytes that were read, less those that could have been read since
+    std::size_t long_pages = 0;         ///< bytes that were to be read, less those that could have been read since
     page_cache::time credited{};        ///< up to when the latter were counted
   };
 

@@ -90,7 +90,7 @@ std::shared_ptr<const tls_certificates> certificates_of(const settings& with, co
   for (const host_settings& each : with.hosts) {
     if (!each.certificate.empty()) files.push_back({each.names, each.certificate, each.key, each.certificate_at.text});
   }
-  if (with.hosts.front().certificate.empty()) throw std::invalid_argument{"TLS needs a certificate for the first host"};
+  if (with.hosts.front().certificate.empty()) throw std::invalid_argument{with.hosts.front().root_at.text + "TLS needs a certificate for the first host"};
   const auto made = std::make_shared<tls_certificates>(files);
   if (now != nullptr) made->take_tickets_of(*now);
   return made;

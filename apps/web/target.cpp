@@ -56,18 +56,6 @@ std::optional<status> decode(std::string_view sent, std::string& into) {
   return std::nullopt;
 }
 
-std::optional<status> check_segments(std::string_view path, bool& is_hidden) noexcept {
-  for (std::size_t at = 1; at <= path.size();) {
-    const std::size_t end = std::min(path.find('/', at), path.size());
-    const std::string_view segment = path.substr(at, end - at);
-    if (segment == "." || segment == "..") return status::forbidden;
-    if (segment.empty() && end != path.size()) return status::not_found;
-    if (segment.starts_with('.') && (at != 1 || segment != ".well-known")) is_hidden = true;
-    at = end + 1;
-  }
-  return std::nullopt;
-}
-
 /// Whether it is its own path, as most are: nothing is encoded, nothing is behind it, and no segment looks like one that is refused.
 bool is_simple(std::string_view target) noexcept {
   constexpr byte_set special{"/?#%", false};
@@ -83,6 +71,18 @@ bool is_simple(std::string_view target) noexcept {
 }
 
 }  // namespace
+
+std::optional<status> check_segments(std::string_view path, bool& is_hidden) noexcept {
+  for (std::size_t at = 1; at <= path.size();) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    const std::string_view segment = path.substr(at, end - at);
+    if (segment == "." || segment == "..") return status::forbidden;
+    if (segment.empty() && end != path.size()) return status::not_found;
+    if (segment.starts_with('.') && (at != 1 || segment != ".well-known")) is_hidden = true;
+    at = end + 1;
+  }
+  return std::nullopt;
+}
 
 target_result path_of(std::string_view target, std::string& scratch) {
   if (is_simple(target)) return {std::nullopt, {target, target, {}, {}, false}};

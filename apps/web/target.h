@@ -26,6 +26,9 @@ struct target_result {
   std::optional<status> error;
   target_path found;
 };
+/// 403 and 404 as of path_of, for a path that is decoded. `is_hidden` becomes true as target_path's.
+[[nodiscard]] std::optional<status> check_segments(std::string_view path, bool& is_hidden) noexcept;
+
 [[nodiscard]] target_result path_of(std::string_view target, std::string& scratch);
 
 }  // namespace web

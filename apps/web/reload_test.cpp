@@ -90,12 +90,24 @@ TEST_P(a_server, refuses_a_user_that_the_next_start_would_refuse) {
 TEST_P(a_server, says_that_clients_can_be_sent_to_tls_when_there_is_a_port_for_it) {
   play([&](tartan::tcp::stream&, server& s) -> tartan::task<> {
     settings next = with_;
-    next.listen_tls = {"127.0.0.1:443"};
+    test::use_tls(next, folder_.path());
     next.hosts[0].https_only = true;
     next.hosts[0].https_only_at.text = "FILE: ";
     testing::internal::CaptureStderr();
     co_await reload(s, next);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "tartan-web: all is as it was: FILE: needs listen-tls, which needs a new start\n");
+  });
+}
+
+TEST_P(a_server, refuses_a_certificate_that_the_next_start_would_refuse) {
+  play([&](tartan::tcp::stream&, server& s) -> tartan::task<> {
+    settings next = with_;
+    test::use_tls(next, folder_.path());
+    next.hosts[0].certificate = folder_ / "nothing";
+    next.hosts[0].certificate_at.text = "FILE: ";
+    testing::internal::CaptureStderr();
+    co_await reload(s, next);
+    EXPECT_TRUE(testing::internal::GetCapturedStderr().starts_with("tartan-web: all is as it was: FILE: cannot use the certificate '"));
   });
 }
 

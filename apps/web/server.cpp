@@ -323,9 +323,10 @@ server::renewal server::prepare(settings with) const {
   renewal made;
   with.sockets = now.sockets;
   check_user(with, now);
-  check_https_only(with);  // as the next start will have it
+  const bool wants_other_doors = with.listen_tls != now.listen_tls;
+  if (wants_other_doors) static_cast<void>(certificates_of(with));  // as the next start will have it
   made.kept = keep_fixed(with, now);
-  check_https_only(with, "needs listen-tls, which needs a new start");
+  if (wants_other_doors) check_https_only(with, "needs listen-tls, which needs a new start");
   if (certificates_ != nullptr && needs_certificates(with) && with.hosts.front().certificate.empty()) {
     made.certificates = certificates_;  // the doors for TLS stay
     made.kept.append(made.kept.empty() ? "" : ", ").append("certificate");

@@ -226,7 +226,8 @@ void lifecycle::end() noexcept {
 int lifecycle::run(std::source_location site) {
   if (!enter(site)) return 0;
   const occupation until_return{*this};
-  work(until::stopped, never_ns);
+  // After stop() the workers would run, until they see it, more than `drain_within` allows.
+  if (!rt_.stopping()) work(until::stopped, never_ns);
   return finish_off(static_cast<std::uint64_t>(rt_.settings().drain_within.count())).complete ? 0 : 1;
 }
 

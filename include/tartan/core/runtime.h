@@ -86,7 +86,8 @@ class runtime {
   /// Errors: as post, for all of it; a batch that was made for another runtime ends the program.
   bool post(event_batch&& batch, std::source_location site = std::source_location::current());
 
-  /// Runs events, as worker 0, until stop(); then gives what is left `options.drain_within` and destroys the rest.
+  /// Runs events, as worker 0, until stop(); then gives what is left `options.drain_within` and destroys the rest. After stop() it only
+  /// does the latter.
   ///
   /// Threads: one at a time; not from an event. Starts the other workers.
   /// Errors: 0 if everything that was posted has run, else 1.

@@ -18,6 +18,7 @@ function(tartan_module name)
   tartan_flags(tartan_${name})
   target_include_directories(tartan_${name} PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(tartan_${name} PUBLIC Threads::Threads)
+  tartan_precompile(tartan_${name})
 endfunction()
 
 # The one library that users link: all modules' objects behind the public headers.

@@ -83,6 +83,11 @@ document failed(status why) {
   return nothing;
 }
 
+/// Tools that give a file another one's time may drop the fraction of the second, as brotli does before version 1.1.
+bool is_older(const file_time& sibling, const file_time& file) noexcept {
+  return sibling < file && !(sibling.nanoseconds == 0 && sibling.seconds == file.seconds);
+}
+
 /// One that is older than its file stands for what that was before. Nothing: nobody can say, for want of a descriptor or memory.
 std::optional<coding_set> siblings_of(int folder, const std::string& name, const file_version& version) noexcept {
   coding_set found;
@@ -95,7 +100,7 @@ std::optional<coding_set> siblings_of(int folder, const std::string& name, const
     if (!sibling.is_open() && status_of(errno) == status::unavailable) return std::nullopt;
     struct stat now{};
     if (!sibling.is_open() || ::fstat(sibling.descriptor(), &now) != 0) continue;
-    if (S_ISREG(now.st_mode) && file_time::of(now.st_mtim) >= version.modified) found.add(each);
+    if (S_ISREG(now.st_mode) && !is_older(file_time::of(now.st_mtim), version.modified)) found.add(each);
   }
   return found;
 }

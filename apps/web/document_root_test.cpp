@@ -253,6 +253,18 @@ TEST_F(folder_with_siblings, knows_those_that_are_no_older_than_their_file) {
   EXPECT_TRUE((document_root{path_.path(), {.precompressed = false}}.load("/page", 100).content.siblings.empty()));
 }
 
+/// brotli before 1.1 gives its file the other one's time without the fraction.
+TEST_F(folder_with_siblings, compares_those_whose_time_has_no_fraction_by_the_second) {
+  const auto second = std::chrono::floor<std::chrono::seconds>(written_);
+  std::filesystem::last_write_time(path_ / "page", second + 500ms);
+  const std::pair<std::chrono::milliseconds, bool> cases[] = {{0ms, true}, {1ms, false}, {499ms, false}, {500ms, true}, {-1000ms, false}, {1000ms, true}};
+  for (const auto& [after, is_taken] : cases) {
+    std::ofstream{path_ / "page.br"} << "page.br";
+    std::filesystem::last_write_time(path_ / "page.br", second + after);
+    EXPECT_EQ(siblings().has(coding::brotli), is_taken) << after.count();
+  }
+}
+
 TEST_F(folder_with_siblings, cannot_say_which_there_are_without_descriptors) {
   write("page.gz", 0s);
   const failing_disk fails{disk_call::openat2, EMFILE, 1, 2};  // behind the file, and one sibling

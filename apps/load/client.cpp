@@ -90,6 +90,7 @@ tartan::task<client::ending> client::use_connection() {
     }
     if (answer == verdict::failed && is_late()) {
       load_.counts.count_renewed();
+      give_up_claim();
       co_return ending::renewed;  // the same request, on a new connection
     }
     end_request();
@@ -157,8 +158,13 @@ void client::begin_request() {
   reader_.begin(known, collected_, is_claimant_ ? kept_of_pattern : kept_of_unknown);
 }
 
+/// Another one may ask for the page before this one does again.
+void client::give_up_claim() {
+  if (std::exchange(is_claimant_, false) && page_->body->known() == nullptr) page_->body->give_up();
+}
+
 void client::end_request() {
-  if (is_claimant_ && page_->body->known() == nullptr) page_->body->give_up();
+  give_up_claim();
   page_ = nullptr;
   if (!collected_.empty()) std::string{}.swap(collected_);  // not needed again, once the body is known
   if (is_in_time()) {  // else it was due, and waits on

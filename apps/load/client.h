@@ -69,9 +69,10 @@ class client {
   [[nodiscard]] bool is_paced() const noexcept { return period_ != 0; }
   void begin_request();
   void end_request();
+  void give_up_claim();
   /// The server may have closed the connection before the request, while it was idle, as that of an open loop may be. The client asks again,
   /// without an error.
-  [[nodiscard]] bool is_late() const noexcept { return has_idled_ && asked_here_ != 0 && !has_received_ && !timed_out_; }
+  [[nodiscard]] bool is_late() const noexcept { return has_idled_ && !has_received_ && !timed_out_; }
   [[nodiscard]] bool is_long() const noexcept { return kept_ == 0 && reader_.in_body() && reader_.left() >= small; }
   [[nodiscard]] std::span<std::byte> room();
   [[nodiscard]] verdict take(std::size_t bytes);

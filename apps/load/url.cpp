@@ -1,15 +1,36 @@
 #include "url.h"
 
 #include <netdb.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <stdexcept>
+#include <vector>
 
 namespace load {
 
-tartan::address look_up(std::string_view place, std::string_view default_port) {
+namespace {
+
+bool accepts(const tartan::address& at) noexcept {
+  constexpr int patience_ms = 1000;
+  const int door = ::socket(at.data()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (door < 0) return false;
+  int error = ::connect(door, at.data(), at.size()) == 0 ? 0 : errno;
+  if (error == EINPROGRESS) {
+    pollfd made{door, POLLOUT, 0};
+    socklen_t size = sizeof error;
+    if (::poll(&made, 1, patience_ms) != 1 || ::getsockopt(door, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = ETIMEDOUT;
+  }
+  ::close(door);
+  return error == 0;
+}
+
+/// Of "HOST:PORT", in the system's order.
+std::vector<tartan::address> addresses_of(std::string_view place, std::string_view default_port) {
   std::string host{place};
   std::string port{default_port};
   const std::size_t colon = place.rfind(':');
@@ -25,8 +46,23 @@ tartan::address look_up(std::string_view place, std::string_view default_port) {
   const int error = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &found);
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner{error == 0 ? found : nullptr, &::freeaddrinfo};
   if (error != 0) throw std::invalid_argument{std::string{place} + ": " + ::gai_strerror(error)};
-  return tartan::address::from(found->ai_addr, found->ai_addrlen);
+  std::vector<tartan::address> all;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) all.push_back(tartan::address::from(each->ai_addr, each->ai_addrlen));
+  return all;
 }
+
+}  // namespace
+
+const tartan::address& first_that_accepts(std::span<const tartan::address> all) noexcept {
+  const auto found = all.size() == 1 ? all.begin() : std::find_if(all.begin(), all.end(), accepts);
+  return found == all.end() ? all.front() : *found;
+}
+
+tartan::address look_up_server(std::string_view place, std::string_view default_port) {
+  return first_that_accepts(addresses_of(place, default_port));
+}
+
+tartan::address look_up(std::string_view place, std::string_view default_port) { return addresses_of(place, default_port).front(); }
 
 url parse_url(std::string_view text) {
   constexpr std::string_view scheme = "http://";
@@ -39,7 +75,7 @@ url parse_url(std::string_view text) {
   url read;
   read.host = text.substr(0, slash);
   read.path = slash == text.size() ? "/" : text.substr(slash);
-  read.at = look_up(read.host, "80");
+  read.at = look_up_server(read.host, "80");
   return read;
 }
 

@@ -44,7 +44,7 @@ tartan::task<> connection::run() {
   bool may_begin = true;
   if (tls_ != nullptr) may_begin = co_await begin_tls();
   if (!may_begin) co_return co_await linger(hurry);  // who speaks no TLS understands no answer
-  for (came_ = draining_ ? arrival::end : arrival::nothing; came_ != arrival::end;) {
+  for (came_ = arrival::nothing; came_ != arrival::end;) {
     wait_for_input();
     if (tls_ == nullptr) {
       co_await converse();
@@ -132,7 +132,7 @@ void connection::drain() noexcept {
   // Where what is canceled has just ended, the next wait of the same operation may begin: it has no longer than that, either.
   deadline_ = std::min(deadline_, site_->runtime.now() + hurry);
   watch();
-  if (phase_ == phase::idle) peer_.cancel();  // all that was asked is answered
+  if (phase_ == phase::idle && asked_) peer_.cancel();  // all that was asked is answered; who has just come has a request on its way
 }
 
 /// A connection that has no place waits as long as this one; so this one goes if its client has taken long already.
@@ -311,10 +311,11 @@ void connection::enter(phase next) {
   phase_ = next;
   waits_since_ = now_;
   timed_out_ = false;
+  const auto at_most_hurry = [&](std::chrono::milliseconds limit) { return draining_ ? std::min<std::chrono::milliseconds>(limit, hurry) : limit; };
   const auto limit = [&]() -> std::chrono::milliseconds {
     switch (next) {
-      case phase::head: return draining_ ? std::min<std::chrono::milliseconds>(limits.header, hurry) : limits.header;
-      case phase::idle: return asked_ ? limits.idle : limits.header;  // nobody connects in order to wait
+      case phase::head: return at_most_hurry(limits.header);
+      case phase::idle: return at_most_hurry(asked_ ? limits.idle : limits.header);  // nobody connects in order to wait
       case phase::body: return limits.idle;
       case phase::lingering: return leaves_ ? quick : draining_ ? hurry : linger_for;
       case phase::parting: return leaves_ ? quick : limits.write;

@@ -41,7 +41,7 @@ class alignas(64) connection {
   /// Serves until the peer has finished, or misbehaves, or the server is to end.
   tartan::task<> run();
 
-  /// Ends when what has been begun is answered; at once if nothing has.
+  /// Ends when what has been begun is answered; at once if nothing has, but for who has just come: his first request is waited for as a head is.
   void drain() noexcept;
 
   /// Answers by these settings whatever has not been read yet; at once if nothing is being answered.

@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds for_the_end{300};    // of one that has to g
 constexpr std::chrono::milliseconds for_an_answer{1'000};  // behind which one closes
 constexpr std::chrono::milliseconds least_stay{1'000};   // else clients that are all busy would take turns for one request each
 constexpr std::chrono::milliseconds crowded_for{1'000};  // after somebody had to go
-constexpr std::chrono::milliseconds for_the_disk{5'000};  // to end what it has begun, when the server ends
+constexpr std::chrono::milliseconds for_the_disk{5'000};  // to end what it has begun, when the server ends; and for the log to, in a reload
 
 bool needs_certificates(const settings& with) noexcept {
   return with.sockets.empty() ? !with.listen_tls.empty()
@@ -373,7 +373,9 @@ tartan::task<> server::reload(std::function<settings()> read) {
   } catch (const std::exception& wrong) {
     std::fprintf(stderr, "tartan-web: all is as it was: %s\n", one_line(wrong.what()).c_str());
   }
-  if (log_ != nullptr) co_await log_->flush();  // now the old file is nobody's
+  bool is_written = true;  // then the old file is nobody's
+  if (log_ != nullptr) is_written = co_await ends_within(log_->flush(), for_the_disk);
+  if (!is_written) std::fputs("tartan-web: the access log still waits for its disk or reader; it is opened anew behind that\n", stderr);
   if (!draining_) notify_manager("READY=1");
 }
 

@@ -169,6 +169,20 @@ TEST_P(a_server, ends_a_head_that_goes_on_when_its_time_is_up) {
   }
 }
 
+TEST_P(a_server, that_ends_waits_a_second_for_who_has_just_come) {
+  for (const bool in_time : {true, false}) {
+    play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+      co_await pass(1s);
+      drain(s);
+      co_await pass(in_time ? 900ms : 1100ms);
+      co_await send(c, "DELETE /page HTTP/1.1\r\nHost: a\r\n\r\n");  // needs no disk
+      const std::string text = (co_await rest_of(c)).text;
+      EXPECT_EQ(text.starts_with("HTTP/1.1 405 "), in_time) << text;
+      EXPECT_EQ(text.find("\r\nConnection: close\r\n") != std::string::npos, in_time) << text;
+    });
+  }
+}
+
 TEST_P(a_server, that_ends_waits_a_second_for_a_head_that_has_begun) {
   for (const bool in_time : {true, false}) {
     play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {

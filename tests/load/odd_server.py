@@ -46,10 +46,13 @@ class connection:
 
 
 class odd_server:
-    """Calls answer(connection, head) for each request, until that gives False: then the connection is closed. A thread for each."""
+    """Calls answer(connection, head) for each request, until that gives False: then the connection is closed. A thread for each.
 
-    def __init__(self, answer):
-        self.answer = answer
+    The first connections, `unheard` of them, are closed before anything is asked.
+    """
+
+    def __init__(self, answer, unheard=0):
+        self.answer, self.unheard = answer, unheard
         self.heads, self.connections = [], 0
         self.lock = threading.Lock()
         self.door = socket.create_server(("127.0.0.1", 0), backlog=1024)
@@ -76,6 +79,9 @@ class odd_server:
             with self.lock:
                 self.connections += 1
                 number = self.connections
+            if number <= self.unheard:
+                peer.close()
+                continue
             threading.Thread(target=self.serve, args=(connection(peer, number),), daemon=True).start()
 
     def serve(self, one):

@@ -92,6 +92,31 @@ class asker(threading.Thread):
 
 
 @test
+def a_log_that_hangs_holds_up_no_reload():
+    """For longer than a disk is waited for; what it has not taken comes when it takes something again."""
+    text = 'access-log = "$/pipe"\n' + ONE_ROOT
+    s = reloaded(text % 0, complaint="tartan-web: the access log still waits for its disk or reader; it is opened anew behind that\n")
+    os.mkfifo(s.path / "pipe")
+    reader = os.open(s.path / "pipe", os.O_RDONLY | os.O_NONBLOCK)  # a pipe takes 64 KB
+    os.set_blocking(reader, True)
+    with s, s.connect() as c:
+        for _ in range(100):
+            expect(c.get("/", "User-Agent: " + "a" * 1000 + "\r\n")[2] == b"0000000 ")
+        s.reload(text % 1)
+        expect(c.get("/")[2] == b"0000001 ")
+        lines = []
+        with open(reader, encoding="ascii") as pipe:
+            of_it = threading.Thread(target=lambda: lines.extend(pipe))
+            of_it.start()
+            s.reload(text % 0)
+            expect(c.get("/")[2] == b"0000000 ")
+            s.process.terminate()
+            s.process.wait(PATIENCE_S)
+            of_it.join()
+        expect(len(lines) == 102, len(lines))
+
+
+@test
 def a_reload_under_load_loses_nothing_and_what_comes_behind_it_is_new():
     turns = {"told": 0, "begun": 0, "end": False}
     count = 12

@@ -66,7 +66,7 @@ bench-web: ## the web server under load, H1 to H6, against nginx, h2o, lighttpd,
 	@cmake --preset bench -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset bench --target bench_web -j $(JOBS)
 	@JOBS=$(JOBS) bench/web/build
 	@bench/web/run --plots $(BENCH_WEB)
-	@$(if $(findstring --only,$(BENCH_WEB))$(findstring --show,$(BENCH_WEB)),:,if command -v perf >/dev/null; then bench/web/profile || echo "no shares of the profile"; else echo "no perf: no shares of the profile"; fi)
+	@$(if $(findstring --only,$(BENCH_WEB))$(findstring --show,$(BENCH_WEB))$(findstring -h,$(BENCH_WEB)),:,if command -v perf >/dev/null; then bench/web/profile || echo "no shares of the profile"; else echo "no perf: no shares of the profile"; fi)
 
 simulate: ## the schedulers on simulated cores: the papers' 4 and 8, and 16 to 128 (some minutes)
 	@tools/packages build apps test

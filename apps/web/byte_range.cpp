@@ -44,7 +44,8 @@ bool byte_ranges::take(std::string_view spec, std::uint64_t file_size) noexcept 
     const std::optional<std::uint64_t> size = number_of(end);
     if (!size) return false;
     const std::uint64_t there = std::min(*size, file_size);
-    return there == 0 || add({file_size - there, there}, file_size);
+    if (there == 0) return *size == 0;  // the end of nothing is all of it (RFC 9110, 14.1.2), and no 206 can say so
+    return add({file_size - there, there}, file_size);
   }
   const std::optional<std::uint64_t> first = number_of(spec.substr(0, dash));
   const std::optional<std::uint64_t> last = end.empty() ? std::numeric_limits<std::uint64_t>::max() : number_of(end);

@@ -23,7 +23,10 @@ bool accepts(const tartan::address& at) noexcept {
   if (error == EINPROGRESS) {
     pollfd made{door, POLLOUT, 0};
     socklen_t size = sizeof error;
-    if (::poll(&made, 1, patience_ms) != 1 || ::getsockopt(door, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = ETIMEDOUT;
+    int ready = -1;
+    do ready = ::poll(&made, 1, patience_ms);
+    while (ready < 0 && errno == EINTR);
+    if (ready != 1 || ::getsockopt(door, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = ETIMEDOUT;
   }
   ::close(door);
   return error == 0;
@@ -58,10 +61,6 @@ const tartan::address& first_that_accepts(std::span<const tartan::address> all) 
   return found == all.end() ? all.front() : *found;
 }
 
-tartan::address look_up_server(std::string_view place, std::string_view default_port) {
-  return first_that_accepts(addresses_of(place, default_port));
-}
-
 tartan::address look_up(std::string_view place, std::string_view default_port) { return addresses_of(place, default_port).front(); }
 
 url parse_url(std::string_view text) {
@@ -75,7 +74,7 @@ url parse_url(std::string_view text) {
   url read;
   read.host = text.substr(0, slash);
   read.path = slash == text.size() ? "/" : text.substr(slash);
-  read.at = look_up_server(read.host, "80");
+  read.at = first_that_accepts(addresses_of(read.host, "80"));
   return read;
 }
 

@@ -20,10 +20,7 @@ struct url {
 /// Errors: std::invalid_argument.
 [[nodiscard]] url parse_url(std::string_view text);
 
-/// "HOST:PORT", likewise, to connect to.
-[[nodiscard]] tartan::address look_up_server(std::string_view place, std::string_view default_port);
-
-/// The same, to listen at: the host's first address.
+/// "HOST:PORT", likewise, but the host's first address: nothing is tried, for a master counts who connects.
 [[nodiscard]] tartan::address look_up(std::string_view place, std::string_view default_port);
 
 /// Each has a second: a name may have addresses of both kinds, as localhost has, and a server listen at one of them. There is one at least.

@@ -83,9 +83,11 @@ document failed(status why) {
   return nothing;
 }
 
-/// Tools that give a file another one's time may drop the fraction of the second, as brotli does before version 1.1.
-bool is_older(const file_time& sibling, const file_time& file) noexcept {
-  return sibling < file && !(sibling.nanoseconds == 0 && sibling.seconds == file.seconds);
+/// Tools that give a file another one's time may drop the fraction of the second, as brotli does before version 1.1; when they did it, no tool says.
+bool is_older(const struct stat& sibling, const file_time& file) noexcept {
+  const file_time modified = file_time::of(sibling.st_mtim);
+  const bool is_cut = modified.nanoseconds == 0 && modified.seconds == file.seconds && file_time::of(sibling.st_ctim) >= file;
+  return modified < file && !is_cut;
 }
 
 /// One that is older than its file stands for what that was before. Nothing: nobody can say, for want of a descriptor or memory.
@@ -100,7 +102,7 @@ std::optional<coding_set> siblings_of(int folder, const std::string& name, const
     if (!sibling.is_open() && status_of(errno) == status::unavailable) return std::nullopt;
     struct stat now{};
     if (!sibling.is_open() || ::fstat(sibling.descriptor(), &now) != 0) continue;
-    if (S_ISREG(now.st_mode) && !is_older(file_time::of(now.st_mtim), version.modified)) found.add(each);
+    if (S_ISREG(now.st_mode) && !is_older(now, version.modified)) found.add(each);
   }
   return found;
 }

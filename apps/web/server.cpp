@@ -359,6 +359,12 @@ void server::take_site(renewal& made) {
   }
 }
 
+/// `until_then`: another log, or none.
+tartan::task<> server::flush_log(std::unique_ptr<access_log> until_then) {
+  co_await log_->flush();
+  until_then.reset();
+}
+
 tartan::task<> server::reload(std::function<settings()> read) {
   if (std::exchange(reload_waits_, true)) co_return;  // that one reads what this one would
   const tartan::result<tartan::semaphore::permit> turn = co_await reloads_.acquire();
@@ -366,15 +372,15 @@ tartan::task<> server::reload(std::function<settings()> read) {
   if (!turn || draining_) co_return;
   notify_manager("RELOADING=1");
   if (site_->log != nullptr) log_->reopen(site_->settings.access_log);
-  renewal made;  // a log in it is open until the server's own is: a pipe must not lose its writer
+  renewal made;
   try {
     made = co_await tartan::blocking([&] { return prepare(read()); });
     if (!draining_) take(made);
   } catch (const std::exception& wrong) {
     std::fprintf(stderr, "tartan-web: all is as it was: %s\n", one_line(wrong.what()).c_str());
   }
-  bool is_written = true;  // then the old file is nobody's
-  if (log_ != nullptr) is_written = co_await ends_within(log_->flush(), for_the_disk);
+  bool is_written = true;  // then the old file is nobody's; a new one stays open until the server's own log has it: a pipe must not lose its writer
+  if (log_ != nullptr) is_written = co_await ends_within(flush_log(std::move(made.log)), for_the_disk);
   if (!is_written) std::fputs("tartan-web: the access log still waits for its disk or reader; it is opened anew behind that\n", stderr);
   if (!draining_) notify_manager("READY=1");
 }

@@ -83,6 +83,7 @@ class server {
   tartan::task<> end_sweeps();
   tartan::task<> end_all();
   tartan::task<> write_log();
+  tartan::task<> flush_log(std::unique_ptr<access_log> until_then);
   tartan::task<> accept_from(door& at);
   void admit(tartan::tcp::stream peer, bool is_secure);
   tartan::task<tartan::result<tartan::semaphore::permit>> take_room();

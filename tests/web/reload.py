@@ -117,6 +117,35 @@ def a_log_that_hangs_holds_up_no_reload():
 
 
 @test
+def a_pipe_that_a_hanging_log_is_to_go_on_in_keeps_its_writer():
+    text = 'access-log = "$/%s"\n' + ONE_ROOT % 0
+    s = reloaded(text % "old", complaint="tartan-web: the access log still waits for its disk or reader; it is opened anew behind that\n")
+    readers = {}
+    for name in ("old", "new"):
+        os.mkfifo(s.path / name)
+        readers[name] = os.open(s.path / name, os.O_RDONLY | os.O_NONBLOCK)
+        os.set_blocking(readers[name], True)
+    with s, s.connect() as c:
+        for _ in range(100):
+            expect(c.get("/", "User-Agent: " + "a" * 1000 + "\r\n")[2] == b"0000000 ")
+        s.reload(text % "new")
+        counts = {}
+        def count(name):
+            with open(readers[name], encoding="ascii") as pipe:
+                counts[name] = len(list(pipe))
+        threads = [threading.Thread(target=count, args=(name,)) for name in readers]
+        threads[0].start()
+        threads[0].join(PATIENCE_S)  # it ends when nobody writes to it
+        expect(counts == {"old": 100}, counts)
+        threads[1].start()
+        expect(c.get("/")[2] == b"0000000 ")
+        s.process.terminate()
+        s.process.wait(PATIENCE_S)
+        threads[1].join(PATIENCE_S)
+        expect(counts == {"old": 100, "new": 1}, counts)
+
+
+@test
 def a_reload_under_load_loses_nothing_and_what_comes_behind_it_is_new():
     turns = {"told": 0, "begun": 0, "end": False}
     count = 12

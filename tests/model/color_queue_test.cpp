@@ -333,6 +333,33 @@ TEST(color_queue, may_be_given_away_while_it_is_posted_to) {
   EXPECT_TRUE(found.proved()) << found.report;
 }
 
+// Placed elsewhere by who found it at home on a worker that it has left since, and come back to.
+template <class Memory>
+result placed_when_it_is_back(const options& bounds) {
+  return explore(bounds, [](program& p) {
+    scene<Memory, 3> t{p};
+    auto* const s = t.s;
+    auto* const c = t.add_waiting_color();
+    p.thread("placer", [=, a = t.event(1, 1)] {
+      s->place(*c, 2);
+      s->post_as(2, *c, *a);
+      s->work(2, 1);
+    });
+    p.thread("mover", [=, a = t.event(0, 1)] {
+      s->steal(1, 0);
+      s->work(1, 1);
+      s->post_as(1, *c, *a);
+      s->give(1, 0);
+    });
+    p.finally([=] { t.all_ran(s, c, 3); });
+  });
+}
+
+TEST(color_queue, may_be_placed_when_it_has_come_back) {
+  const result found = placed_when_it_is_back<model_memory>({.name = "placed_when_it_is_back"});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
 // Given away, with its strand's end under way: who runs it last may free it at once.
 template <class Memory>
 result given_away_at_its_end(const options& bounds) {

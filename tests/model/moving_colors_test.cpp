@@ -251,6 +251,26 @@ result stolen_from_a_runner(const options& bounds) {
   });
 }
 
+// The class is away and back between a poster's first look at the map and its second.
+template <class Policy>
+result there_and_back(const options& bounds) {
+  return explore(bounds, [](program& p) {
+    scene<Policy> t{p};
+    auto* const s = t.s;
+    t.post(moved, 2, 1);
+    t.post(stays, 2, 1);
+    t.post(stays, 2, 2);
+    for (int n = 1; n <= 5; ++n) t.post(of_thief, 2, n);
+    p.thread("poster", [=, a = t.task(moved, 0, 1)] { s->post(*a); });
+    p.thread("mover", [=, b = t.task(moved, 1, 1)] {
+      t.steal(s, 1, 0);
+      s->post(*b);
+      t.steal(s, 0, 1);
+    });
+    p.finally([=] { t.all_ran(s, 10); });
+  });
+}
+
 // A class is given away, as place() does, by who then posts to it and runs it there, while others post to it, come for it and run it.
 template <class Policy>
 result given_away(const options& bounds) {
@@ -309,6 +329,11 @@ TYPED_TEST(moving_colors, are_on_one_worker_although_a_third_one_comes) {
 
 TYPED_TEST(moving_colors, stay_while_they_run) {
   const result found = stolen_from_a_runner<TypeParam>({.name = TypeParam::name("stolen_from_a_runner"), .preemption_bound = 2});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
+TYPED_TEST(moving_colors, may_be_back_when_a_poster_looks_again) {
+  const result found = there_and_back<TypeParam>({.name = TypeParam::name("there_and_back"), .preemption_bound = 2});
   EXPECT_TRUE(found.proved()) << found.report;
 }
 

@@ -239,6 +239,13 @@ struct small_policy {
     for (std::size_t n = 0; n < owed; ++n) links.add(*room[n], to);
     if (owed != 0) links.pay(homes.data());
   }
+  /// As default_policy::place, which comes again where it is refused.
+  void place(color& c, unsigned to) {
+    const unsigned owner = c.queue.owner.load(std::memory_order_acquire);
+    if (owner == to || homes[owner].lock.try_enter_as_thief(false) == detail::thief_entry::refused) return;
+    homes[owner].give(c.queue, to);
+    homes[owner].lock.leave_as_thief();
+  }
   /// When all threads have ended: runs what is left, and nothing may be.
   void settle() {
     for (int rounds = 0; rounds < 8; ++rounds) {

@@ -311,7 +311,8 @@ struct alignas(128) home_of {
 
   /// Gives an idle color queue to another worker. Threads: as a thief.
   void give(color_queue& q, unsigned to) noexcept {
-    if (q.owner.load(std::memory_order_relaxed) == index && q.state == queue_state::idle) {
+    // acquire: as append; it may have been away and back since the caller looked for its owner
+    if (q.owner.load(std::memory_order_acquire) == index && q.state == queue_state::idle) {
       q.owner.store(to, std::memory_order_release);  // pairs as in finish
     }
   }

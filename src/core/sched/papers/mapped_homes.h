@@ -44,13 +44,14 @@ class mapped_homes {
   static void learn_price(std::uint64_t /*took_ns*/) noexcept {}
 
  protected:
-  /// Gives whose it is, with the lock held: nobody else gets it then.
+  /// Gives whose it is, with the lock held: nobody else gets it then. away-and-back: and what was done to it before has been seen.
   [[nodiscard]] Home& lock_owner_of(std::uint32_t number) noexcept {
     for (;;) {
       const unsigned owner = owner_of(number);
       Home& found = homes_[owner];
       found.lock.lock();
-      if (map_[number].load(std::memory_order_relaxed) == owner) return found;
+      // Acquire here too: the class may have been away and back since, and then this lock does not order what was done to it elsewhere.
+      if (owner_of(number) == owner) return found;
       found.lock.unlock();
     }
   }

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -73,6 +74,10 @@ std::string reason_of(int error, const std::string& path) {
   return is_pipe ? "nobody reads it" : std::strerror(error);
 }
 
+std::runtime_error unusable(const std::string& path, int error) {
+  return std::runtime_error{"cannot write the access log '" + path + "': " + reason_of(error, path)};
+}
+
 /// A full disk, or the end of a machine, may have cut its last line off.
 bool ends_within_a_line(const file& log) noexcept {
   const off_t size = is_regular(log) ? ::lseek(log.descriptor(), 0, SEEK_END) : 0;
@@ -91,9 +96,18 @@ void append(std::string& lines, const log_entry& what) {
   lines.push_back('\n');
 }
 
+void access_log::check(const std::string& path) {
+  struct stat now{};
+  const bool is_new = ::stat(path.c_str(), &now) != 0 && errno == ENOENT;
+  const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
+  const char* const written = is_new ? folder.empty() ? "." : folder.c_str() : path.c_str();
+  const int error = !is_new && S_ISDIR(now.st_mode) ? EISDIR : ::faccessat(AT_FDCWD, written, W_OK, AT_EACCESS) != 0 ? errno : 0;
+  if (error != 0) throw unusable(path, error);
+}
+
 access_log::access_log(tartan::runtime& rt, const std::string& path)
     : rt_{rt}, color_{rt, "access log"}, timer_{rt, color_.value()}, file_{open_log(path)} {
-  if (!file_.is_open()) throw std::runtime_error{"cannot write the access log '" + path + "': " + reason_of(errno, path)};
+  if (!file_.is_open()) throw unusable(path, errno);
   is_torn_ = ends_within_a_line(file_);
 }
 

@@ -45,6 +45,11 @@ class access_log {
   /// Errors: std::runtime_error, if the file cannot be appended to, or is a pipe that nobody reads.
   access_log(tartan::runtime& rt, const std::string& path);
 
+  /// Whether there could be one, as far as can be told without opening it: that would make the file, or end a pipe for who reads it.
+  ///
+  /// Errors: as of the constructor.
+  static void check(const std::string& path);
+
   /// Whole lines. Order: with all that this color has added before.
   void add(std::string lines);
 

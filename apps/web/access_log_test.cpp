@@ -122,6 +122,19 @@ TEST_F(a_log, that_is_too_slow_loses_lines_and_says_how_many) {
 
 TEST_F(a_log, has_to_be_writable_at_first) { EXPECT_THROW((access_log{rt_, folder_ / "no" / "log"}), std::runtime_error); }
 
+TEST_F(a_log, can_be_checked_without_a_trace) {
+  const std::filesystem::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  const auto before = std::filesystem::last_write_time(folder_.path());
+  for (const std::filesystem::path& good : {folder_ / "new", pipe, path_}) EXPECT_NO_THROW(access_log::check(good)) << good;
+  for (const std::filesystem::path& bad : {folder_ / "no" / "log", path_ / "log", folder_ / "."}) {
+    EXPECT_THROW(access_log::check(bad), std::runtime_error) << bad;
+  }
+  EXPECT_EQ(std::filesystem::last_write_time(folder_.path()), before);
+  ::close(reader);
+}
+
 // To open such a pipe would take until somebody reads it.
 TEST_F(a_log, is_no_pipe_that_nobody_reads) {
   const std::filesystem::path pipe = folder_ / "pipe";

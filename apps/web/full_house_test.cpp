@@ -56,6 +56,26 @@ TEST_P(a_full_house, that_is_far_too_full_since_a_reload_has_room_for_the_next_o
   });
 }
 
+TEST_P(a_full_house, that_ends_answers_who_waits_for_a_place) {
+  with_.max_connections = 1;
+  for (const std::chrono::milliseconds waited : {50ms, 99ms, 100ms, 101ms, 150ms}) {  // after 100 it asks who may go
+    for (const bool is_left : {false, true}) {
+      play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+        auto other = co_await tartan::tcp::connect(*c.peer_address());
+        co_await send(*other, "DELETE /page HTTP/1.1\r\nHost: a\r\n\r\n");  // needs no disk
+        co_await pass(waited);
+        drain(s);
+        if (is_left) c.close();
+        const auto all = co_await tartan::with_timeout(20ms, rest_of(*other));
+        EXPECT_TRUE(all && all->text.starts_with("HTTP/1.1 405 ") && all->end == tartan::errc::end_of_stream) << waited.count();
+        if (is_left) co_return;
+        co_await send(c, get("/page"));  // it came first, and has a second as well
+        EXPECT_TRUE((co_await rest_of(c)).text.ends_with("a page")) << waited.count();
+      });
+    }
+  }
+}
+
 class a_full_house_of_one_worker : public a_full_house {};
 INSTANTIATE_TEST_SUITE_P(on, a_full_house_of_one_worker, testing::Values(1u));
 

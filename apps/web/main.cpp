@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "access_log.h"
 #include "one_line.h"
 #include "server.h"
 #include "service.h"
@@ -87,12 +88,18 @@ std::string places_of(const web::server& server) {
   return all;
 }
 
-void take_rights(const web::settings& with, const web::server& server) {
+/// What it throws is told with the place of the setting.
+template <class F>
+void do_for(const web::setting_place& setting, F what) {
   try {
-    web::become(with.user);
+    what();
   } catch (const std::exception& wrong) {
-    throw std::runtime_error{with.at.user.text + wrong.what()};
+    throw std::runtime_error{setting.text + wrong.what()};
   }
+}
+
+void take_rights(const web::settings& with, const web::server& server) {
+  do_for(with.at.user, [&] { web::become(with.user); });
   try {
     server.check_folders();
   } catch (const std::exception& wrong) {
@@ -100,11 +107,14 @@ void take_rights(const web::settings& with, const web::server& server) {
   }
 }
 
+bool has_certificates(const web::settings& with) {
+  return std::any_of(with.hosts.begin(), with.hosts.end(), [](const web::host_settings& each) { return !each.certificate.empty(); });
+}
+
 /// As where somebody forgot the port.
 bool has_idle_certificates(const web::settings& with, const web::server& server) {
   const std::vector<web::server::place> places = server.places();
-  if (std::any_of(places.begin(), places.end(), [](const web::server::place& each) { return each.is_secure; })) return false;
-  return std::any_of(with.hosts.begin(), with.hosts.end(), [](const web::host_settings& each) { return !each.certificate.empty(); });
+  return has_certificates(with) && std::none_of(places.begin(), places.end(), [](const web::server::place& each) { return each.is_secure; });
 }
 
 int serve(web::settings with, std::function<web::settings()> read) {
@@ -129,6 +139,25 @@ int serve(web::settings with, std::function<web::settings()> read) {
   return rt.run();
 }
 
+/// Does what a start does, but for what others would see of it.
+int check(web::settings with) {
+  do_for(with.at.access_log, [&] {
+    if (!with.access_log.empty()) web::access_log::check(with.access_log);
+  });
+  with.access_log.clear();
+  if (with.listen_tls.empty() && has_certificates(with)) with.listen_tls.emplace_back();  // a manager may pass a socket for it
+  tartan::options options;
+  options.workers = with.workers;
+  tartan::runtime rt{options};
+  const web::server server{rt, with, web::server::ports::closed};
+  const bool has_user = !with.user.empty();
+  const bool may_become = ::geteuid() == 0;
+  if (has_user && may_become) take_rights(with, server);
+  if (has_user && !may_become) do_for(with.at.user, [&] { web::look_up(with.user); });
+  std::printf("tartan-web: nothing is wrong: %s can be served\n", folders_of(with).c_str());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -139,6 +168,7 @@ int main(int argc, char** argv) {
     web::command_line command = web::read_command_line(argc, argv);
     if (!command.serve) return command.exit_status;
     share_descriptors(command.what);
+    if (command.only_check) return check(command.what);
     return serve(command.what, [argc, argv] {
       web::settings with = web::read_again(argc, argv);
       share_descriptors(with);

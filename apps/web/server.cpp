@@ -6,6 +6,7 @@
 #include <tartan/core/on.h>
 #include <tartan/core/post.h>
 #include <tartan/core/when_all.h>
+#include <tartan/time/timer.h>
 #include <tartan/time/with_timeout.h>
 
 #include <algorithm>
@@ -119,12 +120,12 @@ void set_options(tartan::tcp::listener& door) {
 
 }  // namespace
 
-server::server(tartan::runtime& rt, const settings& with)
+server::server(tartan::runtime& rt, const settings& with, ports which)
     : log_{log_of(rt, with)},
       site_{std::make_shared<site>(rt, with, log_.get(), sweeps_)}, certificates_{certificates_of(with)}, connections_{rt} {
   somebody_left_ = rt.now() - crowded_for;
   no_sweeps_.reserve(library::most_sweeps);
-  open_doors();
+  if (which == ports::open) open_doors();
 }
 
 void server::open_doors() {
@@ -157,6 +158,7 @@ std::vector<server::place> server::places() const {
 }
 
 tartan::task<> server::run() {
+  const tartan::result<tartan::semaphore::permit> until_then = co_await accepting_.acquire();
   std::vector<tartan::task<>> all;
   for (door& each : doors_) all.push_back(accept_from(each));
   static_cast<void>(co_await tartan::when_all(std::move(all)));
@@ -165,22 +167,23 @@ tartan::task<> server::run() {
 tartan::task<> server::accept_from(door& at) {
   for (;;) {
     tartan::result<tartan::tcp::stream> peer = co_await at.at.accept();
-    if (draining_) co_return;
+    if (!peer && draining_) co_return;
     if (!peer) throw std::system_error{peer.error(), "cannot accept connections"};
     // Only now: a door at which nobody knocks would keep the room from the others.
     tartan::result<tartan::semaphore::permit> room = room_.try_acquire();
     try {
-      if (!room) room = co_await take_room();
+      if (!room && !draining_) room = co_await take_room();
     } catch (const std::bad_alloc&) {  // who has come is given up
       complain(std::current_exception());
       continue;
     }
-    if (draining_ || !room) co_return;
+    if (!room && !draining_) co_return;
     try {
       admit(std::move(*peer), at.is_secure);
     } catch (const std::bad_alloc&) {  // there will be memory again when others have gone
       complain(std::current_exception());
     }
+    if (draining_) co_return;
     if (open_.size() >= site_->settings.max_connections) full_ = std::move(*room);
   }
 }
@@ -258,7 +261,7 @@ tartan::task<server::candidate> server::ask(std::uint64_t number, const connecti
 
 /// After fewer are open, or others may be.
 void server::limit_connections() {
-  if (open_.size() < site_->settings.max_connections) return full_.release();
+  if (draining_ || open_.size() < site_->settings.max_connections) return full_.release();
   if (tartan::result<tartan::semaphore::permit> room = room_.try_acquire()) full_ = std::move(*room);
 }
 
@@ -274,6 +277,7 @@ void server::admit(tartan::tcp::stream peer, bool is_secure) {
     open_.erase(number);
     throw;
   }
+  if (draining_) tell_to_drain(*known);  // it had come before
 }
 
 /// Color: the connection's.
@@ -285,11 +289,13 @@ tartan::task<> server::serve(std::unique_ptr<connection> client, std::uint64_t n
   } catch (const std::exception&) {  // no memory, no thread for the disk, a file that changed: this connection's misfortune
     wrong = std::current_exception();
   }
+  const bool was_cut_off = client->was_cut_off();
   client->close();  // before another gets its place, and a descriptor
   // What drain has posted to this color runs before the way back from there: it never meets a connection that is gone. Neither way
   // needs memory.
   co_await tartan::on(tartan::color{});
   open_.erase(number);
+  if (was_cut_off) ++cut_off_;
   limit_connections();
   if (wrong) complain(wrong);
   co_await tartan::on(own);
@@ -385,9 +391,28 @@ tartan::task<> server::reload(std::function<settings()> read) {
   if (!draining_) notify_manager("READY=1");
 }
 
-/// Those that are left when the time is up are canceled by the end of the join.
+/// It never meets a connection that is gone: see serve.
+void server::tell_to_drain(connection& client) {
+  tartan::post(client.color(), [&client] { client.drain(); });
+}
+
+/// Those that are left when the time is up are canceled.
 tartan::task<> server::end_connections() {
-  static_cast<void>(co_await tartan::with_timeout(site_->settings.times.drain, connections_.join()));
+  tartan::timer end{site_->runtime};
+  end.set(site_->settings.times.drain, [this] { cut_off(); });
+  co_await connections_.join();
+  if (cut_off_ == 0) co_return;
+  std::fprintf(stderr, "tartan-web: the time to drain was over before all was answered: connections that were cut off: %zu\n", cut_off_);
+}
+
+void server::cut_off() noexcept {
+  try {
+    for (const auto& [number, open] : open_) {
+      tartan::post(open->color(), [client = open] { client->note_the_end(); });
+    }
+  } catch (const std::bad_alloc&) {  // fewer are counted
+  }
+  connections_.cancel();
 }
 
 /// No page is checked ahead of time any more: nobody waits for that, but the disk may hold it up.
@@ -415,9 +440,9 @@ tartan::task<> server::write_log() {
 tartan::task<bool> server::drain() {
   draining_ = true;
   for (door& each : doors_) each.at.close();
-  for (const auto& [number, open] : open_) {
-    tartan::post(open->color(), [client = open] { client->drain(); });
-  }
+  for (const auto& [number, open] : open_) tell_to_drain(*open);
+  full_.release();  // who has come and waits for a place gets one, also where there are as many as there may be
+  const tartan::result<tartan::semaphore::permit> all_are_in = co_await accepting_.acquire();
   // A read or write that the disk does not end cannot be called off: nobody waits for the one who waits for it.
   const bool all_ended = co_await ends_within(end_all(), site_->settings.times.drain + for_the_disk);
   const bool is_written = co_await ends_within(write_log(), for_the_disk);

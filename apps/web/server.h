@@ -26,10 +26,12 @@ namespace web {
 /// Lifetime: until run and drain have ended.
 class server {
  public:
-  /// Listens.
+  enum class ports { open, closed };
+
+  /// Listens; with `ports::closed` it does not, for who only wants to know whether all else can be used.
   ///
   /// Errors: std::runtime_error, std::invalid_argument: no such folder, port in use, no address, a log or certificate that cannot be used.
-  server(tartan::runtime& rt, const settings& with);
+  server(tartan::runtime& rt, const settings& with, ports which = ports::open);
 
   /// When this process has other rights than when the server was made. Blocks as long as the disk takes.
   ///
@@ -79,7 +81,9 @@ class server {
     }
   };
   void open_doors();
+  static void tell_to_drain(connection& client);
   tartan::task<> end_connections();
+  void cut_off() noexcept;
   tartan::task<> end_sweeps();
   tartan::task<> end_all();
   tartan::task<> write_log();
@@ -114,11 +118,13 @@ class server {
   std::uint64_t admitted_ = 0;                 ///< connections so far
   std::uint64_t asked_last_ = 0;               ///< whether it may leave, as long as there was no place
   std::chrono::steady_clock::time_point somebody_left_{};  ///< when somebody had to, for want of places
+  tartan::semaphore accepting_{1};  ///< run's, until it ends
   tartan::semaphore sheds_{1};  ///< to ask all to leave that are more than there may be
   tartan::task_group connections_;
   tartan::semaphore reloads_{1};
   bool reload_waits_ = false;  ///< one more would read the same
   bool draining_ = false;
+  std::size_t cut_off_ = 0;  ///< connections, by the end of the time to drain
   std::size_t untold_ = 0;  ///< connections that have ended badly since the last complaint
   std::chrono::steady_clock::time_point next_complaint_{};
 };

@@ -198,6 +198,27 @@ TEST_P(a_server, that_ends_waits_a_second_for_a_head_that_has_begun) {
   }
 }
 
+TEST_P(a_server, that_ends_tells_how_many_it_cuts_off) {
+  for (const std::chrono::milliseconds limit : {0ms, 500ms, 2000ms}) {
+    for (const bool is_answered : {true, false}) {
+      with_.times.drain = limit;
+      testing::internal::CaptureStderr();
+      play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+        auto silent = co_await tartan::tcp::connect(*c.peer_address());  // who asks nothing is not counted
+        co_await send(c, get(is_answered ? "/page" : "/large"));
+        std::string came = co_await head_from(c);
+        if (is_answered) co_await hear(c, came, "a page");
+        drain(s);
+        co_await pass(limit + 1s);
+        const heard rest = co_await rest_of(c);
+        EXPECT_EQ(is_answered, came.append(rest.text).size() < 1000 && rest.end == tartan::errc::end_of_stream) << limit.count();
+      });
+      const char* const said = is_answered ? "" : "tartan-web: the time to drain was over before all was answered: connections that were cut off: 1\n";
+      EXPECT_EQ(testing::internal::GetCapturedStderr(), said) << limit.count();
+    }
+  }
+}
+
 TEST_P(a_server, answers_what_the_disk_refuses_and_goes_on) {
   for (const char* name : {"0", "1", "2"}) write(name, "a page");
   play([](tartan::tcp::stream& c, server&) -> tartan::task<> {

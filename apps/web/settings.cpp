@@ -95,15 +95,21 @@ void add_options(CLI::App& app, settings& s) {
   add_time(app, "--recheck", s.pages.recheck, "How long ago a page that is served was compared with the disk, at most, if that answers");
 }
 
-/// Parses the options into the settings, over what is there; gives the file that --config names.
-std::string parse_options(int argc, const char* const* argv, settings& into) {
+/// What is no setting.
+struct other_options {
+  std::string config;  ///< a file; empty: none
+  bool only_check = false;
+};
+
+/// Parses the options into the settings, over what is there.
+other_options parse_options(int argc, const char* const* argv, settings& into) {
   CLI::App app{"Serves the files of a folder over HTTP/1.1: GET and HEAD, on all CPUs.\nSIGINT and SIGTERM end it when requests in "
                "progress are answered; a second one ends it at once.",
                "tartan-web"};
   host_settings host;
-  std::string config;
+  other_options others;
   CLI::Option* const root = app.add_option("--root", host.root, "The folder to serve")->type_name("DIR");
-  CLI::Option* const file = app.add_option("--config", config, "A file in TOML with all of this, and hosts; options go before it, SIGHUP reads it anew")
+  CLI::Option* const file = app.add_option("--config", others.config, "A file in TOML with all of this, and hosts; options go before it, SIGHUP reads it anew")
                                 ->type_name("FILE");
   app.add_flag("!--no-precompressed", host.with.precompressed, "Send no page.html.br or page.html.gz instead of page.html, to whoever accepts them")
       ->excludes(file);
@@ -123,6 +129,7 @@ std::string parse_options(int argc, const char* const* argv, settings& into) {
                                   ->allow_extra_args(false);
   root->excludes(file);
   add_options(app, into);
+  app.add_flag("--check", others.only_check, "Say what is wrong with all of this, if anything is, and end: nothing is served or written, no port opened");
   app.set_version_flag("--version", "tartan-web " TARTAN_VERSION, "Print the version");
   app.footer(fixed_limits(into.requests));
   try {
@@ -138,7 +145,25 @@ std::string parse_options(int argc, const char* const* argv, settings& into) {
     throw;
   }
   if (root->count() != 0) into.hosts.assign(1, host);
-  return config;
+  return others;
+}
+
+/// Both, where they may serve or be checked.
+command_line read_all(int argc, const char* const* argv) {
+  const settings usual = usual_settings();
+  command_line found{.what = usual};
+  const other_options others = parse_options(argc, argv, found.what);
+  found.only_check = others.only_check;
+  if (others.config.empty()) return found;
+  found.what = read_config(others.config, usual);
+  settings& now = found.what;
+  const settings of_file = now;
+  static_cast<void>(parse_options(argc, argv, now));  // options go before the file
+  if (now.listen != of_file.listen) now.at.listen = {};
+  if (now.listen_tls != of_file.listen_tls) now.at.listen_tls = {};
+  if (now.user != of_file.user) now.at.user = {};
+  if (now.access_log != of_file.access_log) now.at.access_log = {};
+  return found;
 }
 
 }  // namespace
@@ -150,20 +175,7 @@ settings usual_settings() {
   return made;
 }
 
-settings read_again(int argc, const char* const* argv) {
-  const settings usual = usual_settings();
-  settings found = usual;
-  const std::string config = parse_options(argc, argv, found);
-  if (config.empty()) return found;
-  found = read_config(config, usual);
-  const settings of_file = found;
-  static_cast<void>(parse_options(argc, argv, found));  // options go before the file
-  if (found.listen != of_file.listen) found.at.listen = {};
-  if (found.listen_tls != of_file.listen_tls) found.at.listen_tls = {};
-  if (found.user != of_file.user) found.at.user = {};
-  if (found.access_log != of_file.access_log) found.at.access_log = {};
-  return found;
-}
+settings read_again(int argc, const char* const* argv) { return read_all(argc, argv).what; }
 
 command_line read_command_line(int argc, const char* const* argv) {
   command_line result;
@@ -173,7 +185,7 @@ command_line read_command_line(int argc, const char* const* argv) {
     result.exit_status = 2;
   };
   try {
-    result.what = read_again(argc, argv);
+    result = read_all(argc, argv);
   } catch (const CLI::Success&) {  // it has been said
     result.serve = false;
   } catch (const CLI::ParseError& wrong) {

@@ -82,6 +82,7 @@ struct settings {
 struct command_line {
   settings what;
   bool serve = true;
+  bool only_check = false;  ///< whether they could be served
   int exit_status = 0;
 };
 

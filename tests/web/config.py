@@ -1,4 +1,5 @@
 """A configuration file: hosts by name, several addresses, and what is wrong in it."""
+import os
 import pathlib
 import re
 import socket
@@ -115,6 +116,35 @@ def a_mistake_that_only_the_system_sees_names_line_and_key_too():
         expect((line := refused("--config", str(path), "--listen", f"127.0.0.1:{port}")) == said, line)
     expect("--listen: 'localhost:80' is no address" in (line := refused("--root", "/", "--listen", "localhost:80")), line)
     expect("tartan-web: there is no user 'no such user'" in (line := refused("--root", "/", "--listen", "127.0.0.1:0", "--user", "no such user")), line)
+
+
+@test
+def what_is_wrong_can_be_told_without_serving():
+    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as taken:
+        path = pathlib.Path(folder, "web.toml")
+        port, log, pem = taken.getsockname()[1], f"{folder}/log", f"{folder}/cert.pem"
+        os.mkfifo(f"{folder}/pipe")  # that nobody reads
+        start, root = f'listen = "127.0.0.1:{port}"\n', f'[[host]]\nroot = "{folder}"\n'
+        host = root + f'certificate = "{pem}"\nkey = "{pem}"\nhttps-only = true\n'  # a manager may pass the socket that these need
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=a", "-keyout", pem, "-out",
+                        pem + "2"], check=True, capture_output=True)
+        pathlib.Path(pem).write_text(pathlib.Path(pem).read_text() + pathlib.Path(pem + "2").read_text())
+        for text in (start + root, start + f'access-log = "{log}"\n' + root, f'access-log = "{folder}/pipe"\n' + root, host):
+            path.write_text(text)
+            done = subprocess.run([harness.PROGRAM, "--check", "--config", str(path)], capture_output=True, text=True, timeout=PATIENCE_S)
+            expect(done.returncode == 0 and done.stderr == "", text, done)
+            expect(done.stdout == f"tartan-web: nothing is wrong: {folder} can be served\n", done)
+        expect(not pathlib.Path(log).exists())
+        cases = ((start + '[[host]]\nroot = "/none"\n', ":3: host.root: cannot read the folder '/none': No such file or directory"),
+                 (f'access-log = "{folder}/none/log"\n' + root, f":1: access-log: cannot write the access log '{folder}/none/log': No such file or directory"),
+                 (f'access-log = "{folder}"\n' + root, f":1: access-log: cannot write the access log '{folder}': Is a directory"),
+                 ('user = "no such user"\n' + root, ":1: user: there is no user 'no such user'"),
+                 (root + "https-only = true\n", ":3: host.https-only: needs a port for TLS"),
+                 (host.replace(pem, pem + "3"), f":3: host.certificate: cannot use the certificate '{pem}3'"),
+                 (start + "workers = -1\n" + root, ":2: workers: "))
+        for text, said in cases:
+            path.write_text(text)
+            expect(f"{path}{said}" in (line := refused("--check", "--config", str(path))), line)
 
 
 @test

@@ -175,9 +175,11 @@ def a_folder_that_the_user_may_not_enter_ends_the_start():
         return
     with tempfile.TemporaryDirectory() as folder:  # of mode 0700
         (pathlib.Path(folder) / "web.toml").write_text(f'listen = "127.0.0.1:0"\nuser = "nobody"\n[[host]]\nroot = "{folder}"\n')
-        done = subprocess.run([harness.PROGRAM, "--config", f"{folder}/web.toml"], capture_output=True, text=True, timeout=PATIENCE_S)
         said = f"tartan-web: {folder}/web.toml:4: host.root: cannot open files in '{folder}' with openat2: Permission denied for the user 'nobody'\n"
-        expect(done.returncode == 2 and done.stdout == "" and done.stderr == said, done)
+        for options in ([], ["--check"]):
+            command = [harness.PROGRAM, "--config", f"{folder}/web.toml", *options]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
+            expect(done.returncode == 2 and done.stdout == "" and done.stderr == said, options, done)
 
 
 @test

@@ -98,10 +98,16 @@ void append(std::string& lines, const log_entry& what) {
 
 void access_log::check(const std::string& path) {
   struct stat now{};
-  const bool is_new = ::stat(path.c_str(), &now) != 0 && errno == ENOENT;
-  const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
-  const char* const written = is_new ? folder.empty() ? "." : folder.c_str() : path.c_str();
-  const int error = !is_new && S_ISDIR(now.st_mode) ? EISDIR : ::faccessat(AT_FDCWD, written, W_OK, AT_EACCESS) != 0 ? errno : 0;
+  std::filesystem::path written{path};
+  if (::stat(path.c_str(), &now) != 0 && errno == ENOENT) {
+    std::error_code no_link;
+    const std::filesystem::path target = std::filesystem::read_symlink(written, no_link);
+    written = (no_link ? written : written.parent_path() / target).parent_path();
+    if (written.empty()) written = ".";
+  }
+  int error = ::faccessat(AT_FDCWD, written.c_str(), W_OK, AT_EACCESS) != 0 ? errno : 0;
+  if (written == path && S_ISDIR(now.st_mode)) error = EISDIR;
+  if (S_ISSOCK(now.st_mode)) error = ENXIO;
   if (error != 0) throw unusable(path, error);
 }
 

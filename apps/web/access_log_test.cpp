@@ -126,9 +126,15 @@ TEST_F(a_log, can_be_checked_without_a_trace) {
   const std::filesystem::path pipe = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  const std::filesystem::path link = folder_ / "link";
+  const std::filesystem::path broken = folder_ / "broken";
+  std::filesystem::create_symlink("new", link);
+  std::filesystem::create_symlink("no/new", broken);
+  const std::filesystem::path door = folder_ / "door";
+  ASSERT_EQ(::mknod(door.c_str(), S_IFSOCK | 0600, 0), 0);
   const auto before = std::filesystem::last_write_time(folder_.path());
-  for (const std::filesystem::path& good : {folder_ / "new", pipe, path_}) EXPECT_NO_THROW(access_log::check(good)) << good;
-  for (const std::filesystem::path& bad : {folder_ / "no" / "log", path_ / "log", folder_ / "."}) {
+  for (const std::filesystem::path& good : {folder_ / "new", pipe, path_, link}) EXPECT_NO_THROW(access_log::check(good)) << good;
+  for (const std::filesystem::path& bad : {folder_ / "no" / "log", path_ / "log", folder_ / ".", broken, door}) {
     EXPECT_THROW(access_log::check(bad), std::runtime_error) << bad;
   }
   EXPECT_EQ(std::filesystem::last_write_time(folder_.path()), before);

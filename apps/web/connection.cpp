@@ -135,7 +135,6 @@ void connection::drain() noexcept {
   if (phase_ == phase::idle && asked_) peer_.cancel();  // all that was asked is answered; who has just come has a request on its way
 }
 
-/// Nothing has been asked, or all is answered.
 bool connection::is_at_rest() const noexcept {
   // Of TLS: who says nothing there is idle, too.
   const bool is_handshake = phase_ == phase::head && (exchange_ == nullptr || !exchange_->parser.has_begun());

@@ -59,10 +59,8 @@ class alignas(64) connection {
   /// Ends as the offer says.
   void leave() noexcept;
 
-  /// What it does will be called off.
-  void note_the_end() noexcept { was_cut_off_ = !is_at_rest(); }
-  /// Whether something was in progress then.
-  [[nodiscard]] bool was_cut_off() const noexcept { return was_cut_off_; }
+  /// Nothing has been asked, or all is answered.
+  [[nodiscard]] bool is_at_rest() const noexcept;
 
   /// Nothing more is read or written; the descriptor is free.
   void close() noexcept { peer_.close(); }
@@ -126,7 +124,6 @@ class alignas(64) connection {
   [[nodiscard]] response_form form();
   [[nodiscard]] response_form form_of_no_page();
 
-  [[nodiscard]] bool is_at_rest() const noexcept;
   [[nodiscard]] bool may_close_at_once() const noexcept;
 
   tartan::task<> converse();
@@ -195,7 +192,6 @@ class alignas(64) connection {
   tartan::timer timer_;           ///< set for the deadline or an earlier time: moving the deadline need not set it anew
   time begun_{};                  ///< when the connection was
   std::string client_;            ///< its address, for the log
-  bool was_cut_off_ = false;
 };
 
 }  // namespace web

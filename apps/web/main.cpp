@@ -25,15 +25,21 @@
 
 namespace {
 
-/// Each connection needs a descriptor, and what the system gives by default is made for programs that use select(). A quarter is left
+/// What the system gives by default is made for programs that use select().
+void take_all_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+/// Each connection needs a descriptor. A quarter is left
 /// for files that are read or sent, one for each file, however many want it, of which a quarter stay open for some seconds more, and
 /// as much for pages that the kernel sends (page_body.h). If that is not
 /// enough, pages in memory are served on, other files are answered with 503, and who connects waits.
 void share_descriptors(web::settings& with) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::getrlimit(RLIMIT_NOFILE, &limit);
   with.pages.open_files = std::min<std::size_t>(with.pages.open_files, limit.rlim_cur / 16);
   const std::size_t wanted = with.max_connections;
   const std::size_t possible = std::max<std::size_t>(1, limit.rlim_cur - limit.rlim_cur / 4);
@@ -145,7 +151,8 @@ int check(web::settings with) {
     if (!with.access_log.empty()) web::access_log::check(with.access_log);
   });
   with.access_log.clear();
-  if (with.listen_tls.empty() && has_certificates(with)) with.listen_tls.emplace_back();  // a manager may pass a socket for it
+  const bool needs_socket = with.listen_tls.empty() && !with.hosts.front().certificate.empty();  // a manager may pass one for TLS
+  if (needs_socket) with.listen_tls.emplace_back();
   tartan::options options;
   options.workers = with.workers;
   tartan::runtime rt{options};
@@ -154,7 +161,7 @@ int check(web::settings with) {
   const bool may_become = ::geteuid() == 0;
   if (has_user && may_become) take_rights(with, server);
   if (has_user && !may_become) do_for(with.at.user, [&] { web::look_up(with.user); });
-  std::printf("tartan-web: nothing is wrong: %s can be served\n", folders_of(with).c_str());
+  std::printf("tartan-web: nothing is wrong: %s can be served%s\n", folders_of(with).c_str(), needs_socket ? ", by TLS if a socket for it is passed" : "");
   return 0;
 }
 
@@ -167,8 +174,9 @@ int main(int argc, char** argv) {
   try {
     web::command_line command = web::read_command_line(argc, argv);
     if (!command.serve) return command.exit_status;
+    take_all_descriptors();
+    if (command.only_check) return check(command.what);  // how many there are says nothing of who is to serve
     share_descriptors(command.what);
-    if (command.only_check) return check(command.what);
     return serve(command.what, [argc, argv] {
       web::settings with = web::read_again(argc, argv);
       share_descriptors(with);

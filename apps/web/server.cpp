@@ -277,7 +277,11 @@ void server::admit(tartan::tcp::stream peer, bool is_secure) {
     open_.erase(number);
     throw;
   }
-  if (draining_) tell_to_drain(*known);  // it had come before
+  if (!draining_) return;
+  try {
+    tell_to_drain(*known);  // it had come before
+  } catch (const std::bad_alloc&) {  // then the end of the time to drain tells it
+  }
 }
 
 /// Color: the connection's.
@@ -289,13 +293,11 @@ tartan::task<> server::serve(std::unique_ptr<connection> client, std::uint64_t n
   } catch (const std::exception&) {  // no memory, no thread for the disk, a file that changed: this connection's misfortune
     wrong = std::current_exception();
   }
-  const bool was_cut_off = client->was_cut_off();
   client->close();  // before another gets its place, and a descriptor
   // What drain has posted to this color runs before the way back from there: it never meets a connection that is gone. Neither way
   // needs memory.
   co_await tartan::on(tartan::color{});
   open_.erase(number);
-  if (was_cut_off) ++cut_off_;
   limit_connections();
   if (wrong) complain(wrong);
   co_await tartan::on(own);
@@ -399,20 +401,32 @@ void server::tell_to_drain(connection& client) {
 /// Those that are left when the time is up are canceled.
 tartan::task<> server::end_connections() {
   tartan::timer end{site_->runtime};
-  end.set(site_->settings.times.drain, [this] { cut_off(); });
+  try {
+    end.set(site_->settings.times.drain, [this] { connections_.spawn(&server::cut_off, this); });
+  } catch (const std::bad_alloc&) {
+    connections_.cancel();
+  }
+  const tartan::result<tartan::semaphore::permit> all_are_in = co_await accepting_.acquire();
   co_await connections_.join();
-  if (cut_off_ == 0) co_return;
-  std::fprintf(stderr, "tartan-web: the time to drain was over before all was answered: connections that were cut off: %zu\n", cut_off_);
 }
 
-void server::cut_off() noexcept {
+/// Asked before they are called off: one that just runs would find that out before it heard of anything else.
+tartan::task<> server::cut_off() {
   try {
-    for (const auto& [number, open] : open_) {
-      tartan::post(open->color(), [client = open] { client->note_the_end(); });
-    }
-  } catch (const std::bad_alloc&) {  // fewer are counted
+    std::vector<tartan::task<bool>> asked;
+    for (const auto& [number, open] : open_) asked.push_back(is_busy(*open));
+    for (const bool busy : co_await tartan::when_all(std::move(asked))) cut_off_ += busy ? 1 : 0;
+  } catch (const std::bad_alloc&) {  // they are not counted
   }
   connections_.cancel();
+}
+
+/// As ask, it never meets a connection that is gone.
+tartan::task<bool> server::is_busy(const connection& client) {
+  co_await tartan::on(client.color());
+  const bool is_at_rest = client.is_at_rest();
+  co_await tartan::on(tartan::color{});
+  co_return !is_at_rest;
 }
 
 /// No page is checked ahead of time any more: nobody waits for that, but the disk may hold it up.
@@ -441,10 +455,12 @@ tartan::task<bool> server::drain() {
   draining_ = true;
   for (door& each : doors_) each.at.close();
   for (const auto& [number, open] : open_) tell_to_drain(*open);
-  full_.release();  // who has come and waits for a place gets one, also where there are as many as there may be
-  const tartan::result<tartan::semaphore::permit> all_are_in = co_await accepting_.acquire();
+  full_.release();  // who was accepted and waits for a place gets one, also where there are as many as there may be
   // A read or write that the disk does not end cannot be called off: nobody waits for the one who waits for it.
   const bool all_ended = co_await ends_within(end_all(), site_->settings.times.drain + for_the_disk);
+  if (cut_off_ != 0) {
+    std::fprintf(stderr, "tartan-web: the time to drain was over before all was answered: connections that were cut off: %zu\n", cut_off_);
+  }
   const bool is_written = co_await ends_within(write_log(), for_the_disk);
   co_return all_ended && is_written;
 }

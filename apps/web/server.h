@@ -58,7 +58,7 @@ class server {
   /// `read` is called on a thread that may block.
   [[nodiscard]] tartan::task<> reload(std::function<settings()> read);
 
-  /// Accepts no more, closes idle connections, lets requests in progress end, for as long as the settings say; then ends them too. Gives false if
+  /// Accepts no more, closes idle connections, lets requests in progress end, also those of who was accepted and has no place yet, for as long as the settings say; then ends them too. Gives false if
   /// the disk hangs: what it has begun cannot be called off, and is not waited for longer than 5 s; nor is, then, the access log, so that all
   /// ends within 10 s more than the settings say.
   tartan::task<bool> drain();
@@ -83,7 +83,8 @@ class server {
   void open_doors();
   static void tell_to_drain(connection& client);
   tartan::task<> end_connections();
-  void cut_off() noexcept;
+  tartan::task<> cut_off();
+  static tartan::task<bool> is_busy(const connection& client);
   tartan::task<> end_sweeps();
   tartan::task<> end_all();
   tartan::task<> write_log();

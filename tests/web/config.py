@@ -129,11 +129,14 @@ def what_is_wrong_can_be_told_without_serving():
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=a", "-keyout", pem, "-out",
                         pem + "2"], check=True, capture_output=True)
         pathlib.Path(pem).write_text(pathlib.Path(pem).read_text() + pathlib.Path(pem + "2").read_text())
-        for text in (start + root, start + f'access-log = "{log}"\n' + root, f'access-log = "{folder}/pipe"\n' + root, host):
+        no_certificate_first = root + host.replace("[[host]]", '[[host]]\nnames = ["b"]').replace("https-only = true\n", "")
+        for text in (start + root, start + f'access-log = "{log}"\n' + root, f'access-log = "{folder}/pipe"\n' + root, host, no_certificate_first):
             path.write_text(text)
             done = subprocess.run([harness.PROGRAM, "--check", "--config", str(path)], capture_output=True, text=True, timeout=PATIENCE_S)
             expect(done.returncode == 0 and done.stderr == "", text, done)
-            expect(done.stdout == f"tartan-web: nothing is wrong: {folder} can be served\n", done)
+            remark = " and 1 more can be served" if text == no_certificate_first else " can be served"
+            remark += ", by TLS if a socket for it is passed" if text == host else ""
+            expect(done.stdout == f"tartan-web: nothing is wrong: {folder}{remark}\n", done)
         expect(not pathlib.Path(log).exists())
         cases = ((start + '[[host]]\nroot = "/none"\n', ":3: host.root: cannot read the folder '/none': No such file or directory"),
                  (f'access-log = "{folder}/none/log"\n' + root, f":1: access-log: cannot write the access log '{folder}/none/log': No such file or directory"),

@@ -58,9 +58,9 @@ class server {
   /// `read` is called on a thread that may block.
   [[nodiscard]] tartan::task<> reload(std::function<settings()> read);
 
-  /// Accepts no more, closes idle connections, lets requests in progress end, also those of who was accepted and has no place yet, for as long as the settings say; then ends them too. Gives false if
-  /// the disk hangs: what it has begun cannot be called off, and is not waited for longer than 5 s; nor is, then, the access log, so that all
-  /// ends within 10 s more than the settings say.
+  /// Accepts no more, closes idle connections, lets requests in progress end, also those of who was accepted and has no place yet, for as long as the
+  /// settings say; then ends them too, and says on stderr how many. Gives false if the disk hangs: what it has begun cannot be called off, and is not
+  /// waited for longer than 5 s; nor is, then, the access log, so that all ends within 10 s more than the settings say.
   tartan::task<bool> drain();
 
  private:

@@ -1,0 +1,93 @@
+"""How the server ends, by one signal and by two."""
+import signal
+
+import harness
+from harness import LARGE, expect, get, server, test
+
+ONE_CUT_OFF = "tartan-web: the time to drain was over before all was answered: connections that were cut off: 1\n"
+
+
+@test
+def a_signal_closes_idle_connections_and_ends_the_program():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with server() as s, s.connect() as used, s.connect() as fresh:
+            expect(used.get("/page.html")[0] == 200)
+            s.process.send_signal(number)
+            for c in (used, fresh):
+                expect(c.is_closed())
+                c.socket.close()  # the server waits for that, for a while
+            s.wait()
+
+
+@test
+def a_request_in_progress_is_answered_before_the_end():
+    with server() as s, s.connect(receive_buffer=4096) as reading, s.connect() as asking, s.connect() as idle:
+        reading.send(get("/large.bin") + get("/large.bin"))
+        asking.send(b"GET /page.html HTTP/1.1\r\n")
+        expect(reading.receive())
+        for c in (idle, asking):  # so that both were accepted, and the half request was read: an answer came behind it
+            expect(s.connect().get("/page.html")[0] == 200)
+        expect(idle.get("/page.html")[0] == 200)  # else a request may be on its way
+        s.process.send_signal(signal.SIGTERM)
+        expect(idle.is_closed())
+        asking.send(b"Host: a\r\n\r\n")
+        status, headers, body = asking.response()
+        expect((status, headers["connection"], body) == (200, "close", b"<p>page</p>\n"), status, headers)
+        expect(reading.response()[2] == LARGE)
+        for c in (reading, asking, idle):
+            c.socket.close()
+        s.wait()
+
+
+@test
+def a_request_that_comes_too_late_takes_nothing_from_the_answer_before():
+    with server() as s, s.connect(receive_buffer=4096) as c, s.connect() as idle:
+        c.send(get("/large.bin"))
+        expect(c.receive())
+        expect(idle.get("/page.html")[0] == 200)
+        c.send(get("/page.html"))
+        s.process.send_signal(signal.SIGTERM)
+        expect(idle.is_closed())  # the signal has been seen
+        expect(c.response()[2] == LARGE)
+        c.rest()  # whether the second one is answered is chance; that the connection ends in order is not
+        for each in (c, idle):
+            each.socket.close()
+        s.wait()
+
+
+@test
+def what_takes_longer_than_the_drain_is_cut_off():
+    with server("--drain-timeout", "0.2", complaint=ONE_CUT_OFF) as s:
+        with s.connect(receive_buffer=4096) as stalled:
+            stalled.send(get("/large.bin") * 3)
+            expect(stalled.receive())
+            s.end()
+
+
+@test
+def who_reads_as_fast_as_it_can_is_told_to_be_cut_off_too():
+    huge = harness.ROOT / "huge"
+    with open(huge, "wb") as file:
+        file.truncate(1 << 40)  # bytes, none of them on the disk
+    try:
+        with server("--drain-timeout", "0.2", complaint=ONE_CUT_OFF) as s:
+            with s.connect() as c:
+                c.send(get("/huge"))
+                expect(c.receive())
+                s.process.send_signal(signal.SIGTERM)
+                room = bytearray(1 << 20)
+                while c.socket.recv_into(room) > 0:
+                    pass
+            s.wait()
+    finally:
+        huge.unlink()
+
+
+@test
+def a_second_signal_ends_it_at_once():
+    with server() as s, s.connect(receive_buffer=4096) as stalled, s.connect() as idle:
+        stalled.send(get("/large.bin") * 3)
+        expect(stalled.receive())
+        s.process.send_signal(signal.SIGINT)
+        expect(idle.is_closed())  # the first one has been seen
+        s.end(signal.SIGINT, status=128 + signal.SIGINT)

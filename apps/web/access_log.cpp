@@ -100,9 +100,11 @@ void access_log::check(const std::string& path) {
   struct stat now{};
   std::filesystem::path written{path};
   if (::stat(path.c_str(), &now) != 0 && errno == ENOENT) {
-    std::error_code no_link;
-    const std::filesystem::path target = std::filesystem::read_symlink(written, no_link);
-    written = (no_link ? written : written.parent_path() / target).parent_path();
+    std::error_code no_link;  // a link to itself is no ENOENT
+    for (auto to = std::filesystem::read_symlink(written, no_link); !no_link; to = std::filesystem::read_symlink(written, no_link)) {
+      written = written.parent_path() / to;
+    }
+    written = written.parent_path();
     if (written.empty()) written = ".";
   }
   int error = ::faccessat(AT_FDCWD, written.c_str(), W_OK, AT_EACCESS) != 0 ? errno : 0;

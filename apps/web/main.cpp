@@ -33,10 +33,9 @@ void take_all_descriptors() {
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
-/// Each connection needs a descriptor. A quarter is left
-/// for files that are read or sent, one for each file, however many want it, of which a quarter stay open for some seconds more, and
-/// as much for pages that the kernel sends (page_body.h). If that is not
-/// enough, pages in memory are served on, other files are answered with 503, and who connects waits.
+/// Each connection needs a descriptor. A quarter is left for files that are read or sent, one for each file, however many want it, of which a quarter stay
+/// open for some seconds more, and as much for pages that the kernel sends (page_body.h). If that is not enough, pages in memory are served on, other files
+/// are answered with 503, and who connects waits.
 void share_descriptors(web::settings& with) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -145,14 +144,22 @@ int serve(web::settings with, std::function<web::settings()> read) {
   return rt.run();
 }
 
+/// Of a configuration that names no port for TLS; a manager may pass a socket for it.
+std::string remark_on_tls(const web::settings& with) {
+  if (!with.listen_tls.empty() || !has_certificates(with)) return {};
+  if (with.hosts.front().certificate.empty()) return ", without TLS, for the first host has no certificate";
+  const bool has_to_be = std::any_of(with.hosts.begin(), with.hosts.end(), [](const web::host_settings& each) { return each.https_only; });
+  return has_to_be ? ", but only if a socket for TLS is passed" : ", by TLS if a socket for it is passed";
+}
+
 /// Does what a start does, but for what others would see of it.
 int check(web::settings with) {
   do_for(with.at.access_log, [&] {
     if (!with.access_log.empty()) web::access_log::check(with.access_log);
   });
   with.access_log.clear();
-  const bool needs_socket = with.listen_tls.empty() && !with.hosts.front().certificate.empty();  // a manager may pass one for TLS
-  if (needs_socket) with.listen_tls.emplace_back();
+  const std::string remark = remark_on_tls(with);
+  if (with.listen_tls.empty() && !with.hosts.front().certificate.empty()) with.listen_tls.emplace_back();  // as if one were passed
   tartan::options options;
   options.workers = with.workers;
   tartan::runtime rt{options};
@@ -161,7 +168,7 @@ int check(web::settings with) {
   const bool may_become = ::geteuid() == 0;
   if (has_user && may_become) take_rights(with, server);
   if (has_user && !may_become) do_for(with.at.user, [&] { web::look_up(with.user); });
-  std::printf("tartan-web: nothing is wrong: %s can be served%s\n", folders_of(with).c_str(), needs_socket ? ", by TLS if a socket for it is passed" : "");
+  std::printf("tartan-web: nothing is wrong: %s can be served%s\n", folders_of(with).c_str(), remark.c_str());
   return 0;
 }
 

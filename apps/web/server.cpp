@@ -401,13 +401,23 @@ void server::tell_to_drain(connection& client) {
 /// Those that are left when the time is up are canceled.
 tartan::task<> server::end_connections() {
   tartan::timer end{site_->runtime};
+  const auto begin_cutting_off = [this] {
+    try {
+      connections_.spawn(&server::cut_off, this);
+    } catch (const std::bad_alloc&) {
+      connections_.cancel();
+    }
+  };
   try {
-    end.set(site_->settings.times.drain, [this] { connections_.spawn(&server::cut_off, this); });
+    end.set(site_->settings.times.drain, begin_cutting_off);
   } catch (const std::bad_alloc&) {
     connections_.cancel();
   }
   const tartan::result<tartan::semaphore::permit> all_are_in = co_await accepting_.acquire();
-  co_await connections_.join();
+  try {
+    co_await connections_.join();
+  } catch (const std::bad_alloc&) {  // for cut_off: by that all were canceled
+  }
 }
 
 /// Asked before they are called off: one that just runs would find that out before it heard of anything else.

@@ -129,13 +129,14 @@ def what_is_wrong_can_be_told_without_serving():
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=a", "-keyout", pem, "-out",
                         pem + "2"], check=True, capture_output=True)
         pathlib.Path(pem).write_text(pathlib.Path(pem).read_text() + pathlib.Path(pem + "2").read_text())
+        any_port = host.replace("https-only = true\n", "")
         no_certificate_first = root + host.replace("[[host]]", '[[host]]\nnames = ["b"]').replace("https-only = true\n", "")
-        for text in (start + root, start + f'access-log = "{log}"\n' + root, f'access-log = "{folder}/pipe"\n' + root, host, no_certificate_first):
+        for text in (start + root, start + f'access-log = "{log}"\n' + root, f'access-log = "{folder}/pipe"\n' + root, host, any_port, no_certificate_first):
             path.write_text(text)
             done = subprocess.run([harness.PROGRAM, "--check", "--config", str(path)], capture_output=True, text=True, timeout=PATIENCE_S)
             expect(done.returncode == 0 and done.stderr == "", text, done)
-            remark = " and 1 more can be served" if text == no_certificate_first else " can be served"
-            remark += ", by TLS if a socket for it is passed" if text == host else ""
+            remark = {host: " can be served, but only if a socket for TLS is passed", any_port: " can be served, by TLS if a socket for it is passed",
+                      no_certificate_first: " and 1 more can be served, without TLS, for the first host has no certificate"}.get(text, " can be served")
             expect(done.stdout == f"tartan-web: nothing is wrong: {folder}{remark}\n", done)
         expect(not pathlib.Path(log).exists())
         cases = ((start + '[[host]]\nroot = "/none"\n', ":3: host.root: cannot read the folder '/none': No such file or directory"),

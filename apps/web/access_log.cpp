@@ -108,7 +108,7 @@ void access_log::check(const std::string& path) {
     if (written.empty()) written = ".";
   }
   int error = ::faccessat(AT_FDCWD, written.c_str(), W_OK, AT_EACCESS) != 0 ? errno : 0;
-  if (written == path && S_ISDIR(now.st_mode)) error = EISDIR;
+  if (S_ISDIR(now.st_mode)) error = EISDIR;
   if (S_ISSOCK(now.st_mode)) error = ENXIO;
   if (error != 0) throw unusable(path, error);
 }

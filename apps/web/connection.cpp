@@ -135,17 +135,14 @@ void connection::drain() noexcept {
   if (phase_ == phase::idle && asked_) peer_.cancel();  // all that was asked is answered; who has just come has a request on its way
 }
 
-bool connection::is_at_rest() const noexcept {
-  // Of TLS: who says nothing there is idle, too.
-  const bool is_handshake = phase_ == phase::head && (exchange_ == nullptr || !exchange_->parser.has_begun());
-  return phase_ == phase::idle || phase_ == phase::parting || phase_ == phase::lingering || is_handshake;
-}
-
 /// A connection that has no place waits as long as this one; so this one goes if its client has taken long already.
 connection::leave_offer connection::offer() const noexcept {
   const auto waited = site_->runtime.now() - waits_since_;
-  const bool at_once = phase_ != phase::file && waited >= (is_at_rest() ? idle_in_a_crowd : slow_in_a_crowd);
-  return {at_once, phase_ != phase::file && phase_ != phase::sending, leaves_, waits_since_, begun_};
+  // Of TLS: who says nothing there is idle, too.
+  const bool is_handshake = phase_ == phase::head && (exchange_ == nullptr || !exchange_->parser.has_begun());
+  const bool is_idle = phase_ == phase::idle || phase_ == phase::parting || phase_ == phase::lingering || is_handshake;
+  const bool at_once = phase_ != phase::file && waited >= (is_idle ? idle_in_a_crowd : slow_in_a_crowd);
+  return {is_idle, at_once, phase_ != phase::file && phase_ != phase::sending, leaves_, waits_since_, begun_};
 }
 
 void connection::leave() noexcept {

@@ -49,6 +49,7 @@ class alignas(64) connection {
 
   /// Where others have no place.
   struct leave_offer {
+    bool at_rest = false;  ///< nothing has been asked, or all is answered
     bool at_once = false;  ///< else with its next answer, which says so
     bool soon = false;     ///< nothing is being sent: that may take long
     bool told = false;     ///< to leave, before
@@ -58,9 +59,6 @@ class alignas(64) connection {
   [[nodiscard]] leave_offer offer() const noexcept;
   /// Ends as the offer says.
   void leave() noexcept;
-
-  /// Nothing has been asked, or all is answered.
-  [[nodiscard]] bool is_at_rest() const noexcept;
 
   /// Nothing more is read or written; the descriptor is free.
   void close() noexcept { peer_.close(); }

@@ -37,6 +37,7 @@ void take_all_descriptors() {
 /// open for some seconds more, and as much for pages that the kernel sends (page_body.h). If that is not enough, pages in memory are served on, other files
 /// are answered with 503, and who connects waits.
 void share_descriptors(web::settings& with) {
+  take_all_descriptors();
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   with.pages.open_files = std::min<std::size_t>(with.pages.open_files, limit.rlim_cur / 16);
@@ -93,18 +94,8 @@ std::string places_of(const web::server& server) {
   return all;
 }
 
-/// What it throws is told with the place of the setting.
-template <class F>
-void do_for(const web::setting_place& setting, F what) {
-  try {
-    what();
-  } catch (const std::exception& wrong) {
-    throw std::runtime_error{setting.text + wrong.what()};
-  }
-}
-
 void take_rights(const web::settings& with, const web::server& server) {
-  do_for(with.at.user, [&] { web::become(with.user); });
+  web::do_for(with.at.user, [&] { web::become(with.user); });
   try {
     server.check_folders();
   } catch (const std::exception& wrong) {
@@ -154,7 +145,8 @@ std::string remark_on_tls(const web::settings& with) {
 
 /// Does what a start does, but for what others would see of it.
 int check(web::settings with) {
-  do_for(with.at.access_log, [&] {
+  take_all_descriptors();  // each folder needs one; how many there are says nothing of who is to serve
+  web::do_for(with.at.access_log, [&] {
     if (!with.access_log.empty()) web::access_log::check(with.access_log);
   });
   with.access_log.clear();
@@ -167,7 +159,7 @@ int check(web::settings with) {
   const bool has_user = !with.user.empty();
   const bool may_become = ::geteuid() == 0;
   if (has_user && may_become) take_rights(with, server);
-  if (has_user && !may_become) do_for(with.at.user, [&] { web::look_up(with.user); });
+  if (has_user && !may_become) web::do_for(with.at.user, [&] { web::look_up(with.user); });
   std::printf("tartan-web: nothing is wrong: %s can be served%s\n", folders_of(with).c_str(), remark.c_str());
   return 0;
 }
@@ -181,8 +173,7 @@ int main(int argc, char** argv) {
   try {
     web::command_line command = web::read_command_line(argc, argv);
     if (!command.serve) return command.exit_status;
-    take_all_descriptors();
-    if (command.only_check) return check(command.what);  // how many there are says nothing of who is to serve
+    if (command.only_check) return check(command.what);
     share_descriptors(command.what);
     return serve(command.what, [argc, argv] {
       web::settings with = web::read_again(argc, argv);

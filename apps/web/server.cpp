@@ -58,11 +58,7 @@ std::string keep_fixed(settings& with, const settings& now) {
 /// Null if none is wanted. Blocks.
 std::unique_ptr<access_log> log_of(tartan::runtime& rt, const settings& with) {
   if (with.access_log.empty()) return nullptr;
-  try {
-    return std::make_unique<access_log>(rt, with.access_log);
-  } catch (const std::runtime_error& wrong) {
-    throw std::runtime_error{with.at.access_log.text + wrong.what()};
-  }
+  return do_for(with.at.access_log, [&] { return std::make_unique<access_log>(rt, with.access_log); });
 }
 
 /// Errors: std::invalid_argument for a host that wants its clients to come with TLS where nobody can.
@@ -76,11 +72,7 @@ void check_https_only(const settings& with, const char* needed = "needs a port f
 /// At a reload: as the next start will have it. One who is what he was may be known to somebody who does not answer just now.
 void check_user(const settings& with, const settings& now) {
   if (with.user.empty() || with.user == now.user) return;
-  try {
-    look_up(with.user);
-  } catch (const std::exception& wrong) {
-    throw std::runtime_error{with.at.user.text + wrong.what()};
-  }
+  do_for(with.at.user, [&] { look_up(with.user); });
 }
 
 /// Null if none are needed. `now`: those that there are, or null. Blocks.
@@ -136,15 +128,12 @@ void server::open_doors() {
     doors_.push_back({std::move(*taken), each.name == "https"});
   }
   if (doors_.empty()) {
-    const auto open = [&](const std::vector<std::string>& all, bool is_secure, const std::string& at) {
-      try {
-        for (const std::string& each : all) doors_.push_back({tartan::tcp::listen(rt, each, {.ipv6_only = has_ipv4_beside(each, all)}), is_secure});
-      } catch (const std::exception& wrong) {
-        throw std::runtime_error{at + wrong.what()};
-      }
+    const auto open = [&](const std::vector<std::string>& all, bool is_secure) {
+      for (const std::string& each : all) doors_.push_back({tartan::tcp::listen(rt, each, {.ipv6_only = has_ipv4_beside(each, all)}), is_secure});
     };
-    open(site_->settings.listen, false, site_->settings.at.listen.text);
-    open(site_->settings.listen_tls, true, site_->settings.at.listen_tls.text);
+    const settings& with = site_->settings;
+    do_for(with.at.listen, [&] { open(with.listen, false); });
+    do_for(with.at.listen_tls, [&] { open(with.listen_tls, true); });
   }
   for (door& each : doors_) set_options(each.at);
 }
@@ -423,20 +412,13 @@ tartan::task<> server::end_connections() {
 /// Asked before they are called off: one that just runs would find that out before it heard of anything else.
 tartan::task<> server::cut_off() {
   try {
-    std::vector<tartan::task<bool>> asked;
-    for (const auto& [number, open] : open_) asked.push_back(is_busy(*open));
-    for (const bool busy : co_await tartan::when_all(std::move(asked))) cut_off_ += busy ? 1 : 0;
+    std::vector<tartan::task<candidate>> asked;
+    for (const auto& [number, open] : open_) asked.push_back(ask(number, *open));
+    const std::vector<candidate> all = co_await tartan::when_all(std::move(asked));
+    cut_off_ = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const candidate& each) { return !each.how.at_rest; }));
   } catch (const std::bad_alloc&) {  // they are not counted
   }
   connections_.cancel();
-}
-
-/// As ask, it never meets a connection that is gone.
-tartan::task<bool> server::is_busy(const connection& client) {
-  co_await tartan::on(client.color());
-  const bool is_at_rest = client.is_at_rest();
-  co_await tartan::on(tartan::color{});
-  co_return !is_at_rest;
 }
 
 /// No page is checked ahead of time any more: nobody waits for that, but the disk may hold it up.

@@ -84,7 +84,6 @@ class server {
   static void tell_to_drain(connection& client);
   tartan::task<> end_connections();
   tartan::task<> cut_off();
-  static tartan::task<bool> is_busy(const connection& client);
   tartan::task<> end_sweeps();
   tartan::task<> end_all();
   tartan::task<> write_log();

@@ -219,6 +219,30 @@ TEST_P(a_server, that_ends_tells_how_many_it_cuts_off) {
   }
 }
 
+/// It asks whom it cuts off: a list of those, and one of what they say.
+TEST_P(a_server, that_ends_without_memory_cuts_off_all_the_same) {
+  with_.times.drain = 2s;
+  for (const std::size_t others : {0u, 1u}) {
+    std::size_t allocations = 0;
+    testing::internal::CaptureStderr();
+    play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+      co_await send(c, get("/large"));
+      std::string came = co_await head_from(c);
+      drain(s);
+      co_await pass(1999ms);
+      auto until_then = pass(500ms);
+      {
+        const test::failing_memory fails{{}, others};
+        co_await std::move(until_then);
+        allocations = fails.count();
+      }
+      EXPECT_LT(came.append((co_await rest_of(c)).text).size(), large);
+    });
+    EXPECT_GT(allocations, others);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  }
+}
+
 TEST_P(a_server, answers_what_the_disk_refuses_and_goes_on) {
   for (const char* name : {"0", "1", "2"}) write(name, "a page");
   play([](tartan::tcp::stream& c, server&) -> tartan::task<> {

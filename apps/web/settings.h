@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -47,6 +49,18 @@ struct host_settings {
 
   [[nodiscard]] bool operator==(const host_settings&) const = default;
 };
+
+/// Does it; what that throws is told with the place of the setting.
+///
+/// Errors: std::runtime_error.
+template <class F>
+auto do_for(const setting_place& setting, F what) {
+  try {
+    return what();
+  } catch (const std::exception& wrong) {
+    throw std::runtime_error{setting.text + wrong.what()};
+  }
+}
 
 /// Of what all hosts share.
 struct setting_places {

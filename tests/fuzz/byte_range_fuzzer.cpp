@@ -67,6 +67,7 @@ bool add(const std::string& spec, std::uint64_t file_size, std::vector<byte_rang
   wide end = file_size;
   if (dash == 0) {
     if (!last) return false;
+    if (*last != 0 && file_size == 0) return false;  // the end of an empty file is all of it, which no 206 can say
     begin = file_size - std::min<wide>(*last, file_size);
   } else {
     if (!first || (!last && dash + 1 != spec.size())) return false;

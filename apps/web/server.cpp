@@ -250,7 +250,7 @@ tartan::task<server::candidate> server::ask(std::uint64_t number, const connecti
 
 /// After fewer are open, or others may be.
 void server::limit_connections() {
-  if (draining_ || open_.size() < site_->settings.max_connections) return full_.release();
+  if (open_.size() < site_->settings.max_connections) return full_.release();
   if (tartan::result<tartan::semaphore::permit> room = room_.try_acquire()) full_ = std::move(*room);
 }
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "request.h"
+#include "text.h"
 
 namespace web {
 

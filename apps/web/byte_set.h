@@ -21,20 +21,25 @@ class byte_set {
   [[nodiscard]] constexpr bool has(char c) const noexcept { return has_[static_cast<unsigned char>(c)]; }
 
   /// How many bytes at the front are all in it.
-  [[nodiscard]] constexpr std::size_t span(std::string_view text) const noexcept {
-    std::size_t size = 0;
-    while (size < text.size() && has(text[size])) ++size;
-    return size;
-  }
+  [[nodiscard]] constexpr std::size_t span(std::string_view text) const noexcept { return first(text, false); }
 
   /// How many at the front are all not in it.
-  [[nodiscard]] constexpr std::size_t span_outside(std::string_view text) const noexcept {
-    std::size_t size = 0;
-    while (size < text.size() && !has(text[size])) ++size;
-    return size;
-  }
+  [[nodiscard]] constexpr std::size_t span_outside(std::string_view text) const noexcept { return first(text, true); }
 
  private:
+  /// Where the first byte is that is in it, or is not; four at a time, for half of a byte's instructions would ask whether the text has ended.
+  [[nodiscard]] constexpr std::size_t first(std::string_view text, bool wanted) const noexcept {
+    std::size_t at = 0;
+    for (; at + 4 <= text.size(); at += 4) {
+      if (has(text[at]) == wanted) return at;
+      if (has(text[at + 1]) == wanted) return at + 1;
+      if (has(text[at + 2]) == wanted) return at + 2;
+      if (has(text[at + 3]) == wanted) return at + 3;
+    }
+    while (at < text.size() && has(text[at]) != wanted) ++at;
+    return at;
+  }
+
   std::array<bool, 256> has_{};
 };
 

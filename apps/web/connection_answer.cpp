@@ -136,7 +136,7 @@ void connection::send_to_tls() {
 /// What the client calls the server; in the target that counts, not the header (RFC 9112, 3.2.2).
 std::string_view connection::host_name() const {
   const std::string_view sent = exchange_->target.host;
-  return !sent.empty() ? sent : header_lines{exchange_->request.fields}.only("Host");
+  return !sent.empty() ? sent : exchange_->request.fields.only("Host");
 }
 
 /// The worker's, of the host that is asked.
@@ -160,7 +160,7 @@ const shared_page* connection::current(std::string_view key) {
 /// With the page, or with a sibling that the client likes better. Gives false if the library has to be asked for that.
 bool connection::answer_best(const shared_page& what, large_file large) {
   const coding_set there = what->siblings.without(exchange_->gone);
-  if (!there.empty()) exchange_->as = best_coding(header_lines{exchange_->request.fields}, there);
+  if (!there.empty()) exchange_->as = best_coding(exchange_->request.fields, there);
   if (exchange_->as == coding::identity) {
     if (large != nullptr) return answer_page(what, std::move(large)), true;
     return answer_at_hand(what);
@@ -191,7 +191,7 @@ response_form connection::form_of_no_page() {
 
 /// What is asked of this page, if the client's part is of it.
 byte_ranges connection::ranges_of(const page& what) const {
-  const header_lines fields{exchange_->request.fields};
+  const header_lines& fields = exchange_->request.fields;
   const bool counts = range_counts(fields, {what.tag, what.modified}, std::time(nullptr));
   const byte_ranges asked{counts ? fields.only("Range") : std::string_view{}, what.size};
   const bool is_possible = what.as == coding::identity || asked.parts().size() <= 1;  // see append_parts
@@ -200,7 +200,7 @@ byte_ranges connection::ranges_of(const page& what) const {
 
 /// `large`: whose body is sent from the disk.
 void connection::answer_page(const shared_page& what, large_file large) {
-  const header_lines fields{exchange_->request.fields};
+  const header_lines& fields = exchange_->request.fields;
   const validators known{what->tag, what->modified};
   if (exchange_->request.is_conditional) {
     const status wanted = check_preconditions(fields, known);
@@ -277,7 +277,7 @@ void connection::log(status answered) {
   const std::string_view response = std::string_view{exchange_->out}.substr(exchange_->response_at);
   std::uint64_t bytes = response.size() - (response.find("\r\n\r\n") + 4);
   bytes += bytes_behind();
-  const header_lines fields{exchange_->request.fields};
+  const header_lines& fields = exchange_->request.fields;
   append(exchange_->log, {client_, exchange_->store->date.local(), line.substr(0, line.find_first_of("\r\n")), static_cast<unsigned>(answered), bytes,
                 fields.only("Referer"), fields.only("User-Agent")});
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "request.h"
+#include "text.h"
 
 namespace web {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdio>
 
-#include "request.h"
+#include "text.h"
 
 namespace web {
 

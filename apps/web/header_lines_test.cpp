@@ -41,5 +41,48 @@ TEST(header_lines, have_one_value_if_it_is_the_only_one) {
   EXPECT_FALSE(sample.has("Y"));
 }
 
+/// Those of the first `count` lines.
+line_places places_of(std::string_view text, std::size_t count) {
+  line_places made;
+  for (std::size_t at = 0; at < text.size() && count != 0; --count) {
+    const std::size_t behind = text.find('\n', at) + 1;
+    made.add(at, text.find(':', at) - at, behind);
+    at = behind;
+  }
+  return made;
+}
+
+TEST(header_lines, are_the_same_whether_their_places_are_known_or_not) {
+  for (std::size_t count = 0; count <= 5; ++count) {
+    const line_places places = places_of(sample.text(), count);
+    const header_lines noted{sample.text(), &places};
+    for (const std::string_view name : {"Host", "X", "empty", "X-Long", "Y", ""}) EXPECT_EQ(values_of(noted, name), values_of(sample, name)) << count << name;
+    EXPECT_EQ(noted.only("Host"), "a");
+    EXPECT_TRUE(noted.has("EMPTY"));
+  }
+}
+
+TEST(header_lines, beyond_the_places_are_found_all_the_same) {
+  std::string text;
+  for (std::size_t n = 0; n < 2 * line_places::most; ++n) text += "X-" + std::to_string(n) + ": " + std::to_string(n) + "\r\nSame: " + std::to_string(n) + "\r\n";
+  const line_places places = places_of(text, 4 * line_places::most);
+  EXPECT_EQ(places.end() - places.begin(), line_places::most);
+  const header_lines noted{text, &places};
+  for (std::size_t n = 0; n < 2 * line_places::most; ++n) EXPECT_EQ(noted.only("x-" + std::to_string(n)), std::to_string(n));
+  EXPECT_EQ(values_of(noted, "same"), values_of(header_lines{text}, "same"));
+  EXPECT_EQ(values_of(noted, "same").size(), 2 * line_places::most);
+}
+
+TEST(header_lines, have_no_place_behind_one_that_was_left_out) {
+  line_places places;
+  places.add(0, 4, 9);
+  places.add(12, 1, 16);  // something is between
+  EXPECT_EQ(places.end() - places.begin(), 1);
+  EXPECT_EQ(places.behind(), 9u);
+  const line_places copied{places};
+  EXPECT_EQ(copied.end() - copied.begin(), 1);
+  EXPECT_EQ(copied.behind(), 9u);
+}
+
 }  // namespace
 }  // namespace web

@@ -5,7 +5,7 @@
 
 #include "entity_tag.h"
 #include "http_date.h"
-#include "request.h"
+#include "text.h"
 
 namespace web {
 

@@ -22,7 +22,11 @@ matched match(const header_lines& fields, std::string_view name, const validator
   return found;
 }
 
-std::optional<std::time_t> date_of(const header_lines& fields, std::string_view name) { return parse_http_date(fields.only(name)); }
+std::optional<std::time_t> date_of(const header_lines& fields, std::string_view name) {
+  const std::string_view date = fields.only(name);
+  if (date.empty()) return std::nullopt;  // as in most requests; what follows would try three formats
+  return parse_http_date(date);
+}
 
 }  // namespace
 

@@ -13,11 +13,9 @@ namespace web {
 
 namespace {
 
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+constexpr byte_set digits{"0123456789", false};
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
-bool is_hex(char c) noexcept { return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f'); }
+bool is_hex(char c) noexcept { return digits.has(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 /// What a host's name may consist of, but for what is encoded with '%'.
 constexpr byte_set host_bytes{"-._~!$&'()*+,;=", true};
@@ -48,26 +46,14 @@ bool is_literal(std::string_view text) noexcept {
 
 }  // namespace
 
-bool same_letters(std::string_view a, std::string_view b) noexcept {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 bool is_host(std::string_view text) noexcept {
   std::string_view host = text;
   const std::size_t plain = host_bytes.span(text);
   if (plain == text.size()) return true;  // as most are
+  const auto is_port = [&](std::size_t colon) { return digits.span(text.substr(colon + 1)) == text.size() - colon - 1; };
+  if (text[plain] == ':' && is_port(plain)) return true;
   const std::size_t colon = text.rfind(':');
-  if (colon != std::string_view::npos && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(colon) + 1, text.end(), is_digit)) {
-    if (plain == colon) return true;
-    host = text.substr(0, colon);
-  }
+  if (colon != std::string_view::npos && is_port(colon)) host = text.substr(0, colon);
   if (!host.starts_with('[')) return is_name(host);
   return host.ends_with(']') && is_literal(host.substr(1, host.size() - 2));
 }

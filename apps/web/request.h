@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "header_lines.h"
+
 namespace web {
 
 enum class method : std::uint8_t {
@@ -16,7 +18,7 @@ enum class method : std::uint8_t {
 
 /// The head of a request.
 ///
-/// Lifetime: its views point into the bytes that it was parsed from.
+/// Lifetime: its views point into the bytes that it was parsed from, and into the parser, until that parses the next one.
 struct request {
   web::method method = method::unknown;
   std::string_view target;          ///< as it was sent: visible ASCII
@@ -28,16 +30,10 @@ struct request {
   bool expects_continue = false;    ///< the client holds the body back until it is told to go on
   bool is_conditional = false;      ///< there is an If-Match, If-None-Match, If-Modified-Since or If-Unmodified-Since
   bool asks_for_range = false;      ///< there is a Range
-  std::string_view fields;          ///< its header_lines
+  header_lines fields;
 
   [[nodiscard]] bool has_body() const noexcept { return chunked || content_length != 0; }
 };
-
-/// Compares ASCII letters without their case.
-[[nodiscard]] bool same_letters(std::string_view a, std::string_view b) noexcept;
-
-/// Without the blanks at both ends.
-[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
 
 /// Whether it is a host with or without a port, as a Host header or "http://" has it (RFC 3986, 3.2.2); without a name before an '@'.
 [[nodiscard]] bool is_host(std::string_view text) noexcept;

@@ -7,12 +7,11 @@
 #include <cstring>
 
 #include "field.h"
+#include "text.h"
 
 namespace web {
 
 namespace {
-
-bool is_visible(char c) noexcept { return c > 0x20 && c < 0x7f; }
 
 method method_of(std::string_view word) noexcept {
   if (word == "GET") return method::get;
@@ -149,7 +148,7 @@ request_parser::outcome request_parser::take_line(std::string_view bytes, std::s
   if (ends_well && newline - line_ == 1) return outcome::complete;
   if (++fields_ > limits_.fields || newline - fields_at_ > limits_.head) return refuse(status::fields_too_large);
   if (!ends_well) return refuse(status::bad_request);
-  return take_field(bytes.substr(line_, newline - 1 - line_));
+  return take_field(bytes, newline);
 }
 
 /// "GET /path HTTP/1.1"; or nothing, before that.
@@ -167,8 +166,8 @@ request_parser::outcome request_parser::take_request_line(std::string_view bytes
   const std::size_t word = token_bytes.span(line);
   if (word == line.size() || line[word] != ' ') return refuse(status::bad_request);
   const std::string_view rest = line.substr(word + 1);
-  target_size_ = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_visible) - rest.begin());
-  if (target_size_ == 0 || target_size_ == rest.size() || rest[target_size_] != ' ') return refuse(status::bad_request);
+  target_size_ = rest.find(' ');
+  if (target_size_ == 0 || target_size_ == std::string_view::npos || !is_plain(rest.substr(0, target_size_), '!')) return refuse(status::bad_request);
   const std::string_view version = rest.substr(target_size_ + 1);
   if (const std::optional<status> wrong = check_version(version)) return refuse(*wrong);
   target_at_ = static_cast<std::size_t>(rest.data() - bytes.data());
@@ -177,9 +176,10 @@ request_parser::outcome request_parser::take_request_line(std::string_view bytes
   return outcome::incomplete;
 }
 
-request_parser::outcome request_parser::take_field(std::string_view line) noexcept {
-  const std::optional<field> found = field::of(line);
+request_parser::outcome request_parser::take_field(std::string_view bytes, std::size_t newline) noexcept {
+  const std::optional<field> found = field::of(bytes.substr(line_, newline - 1 - line_));
   if (!found) return refuse(status::bad_request);
+  places_.add(line_ - fields_at_, found->name.size(), newline + 1 - fields_at_);
   if (const std::optional<status> wrong = take(found->name, found->value, framing_)) return refuse(*wrong);
   return outcome::incomplete;
 }
@@ -211,7 +211,7 @@ request_parser::outcome request_parser::end_head(std::string_view bytes, request
   into.expects_continue = found.expects_continue && !http_1_0_ && (found.chunked || into.content_length > 0);
   into.is_conditional = found.is_conditional;
   into.asks_for_range = found.asks_for_range && method_ == method::get;
-  into.fields = bytes.substr(fields_at_, line_ - fields_at_ - 2);
+  into.fields = header_lines{bytes.substr(fields_at_, line_ - fields_at_ - 2), &places_};
   return into.content_length > limits_.body ? refuse(status::content_too_large) : outcome::complete;
 }
 

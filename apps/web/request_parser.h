@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "header_lines.h"
 #include "request.h"
 #include "status.h"
 
@@ -72,7 +73,7 @@ class request_parser {
   }
   [[nodiscard]] outcome take_line(std::string_view bytes, std::size_t newline) noexcept;
   [[nodiscard]] outcome take_request_line(std::string_view bytes, std::size_t newline) noexcept;
-  [[nodiscard]] outcome take_field(std::string_view line) noexcept;
+  [[nodiscard]] outcome take_field(std::string_view bytes, std::size_t newline) noexcept;
   [[nodiscard]] outcome end_head(std::string_view bytes, request& into) noexcept;
   [[nodiscard]] outcome check_rest(std::string_view bytes) noexcept;
 
@@ -87,6 +88,7 @@ class request_parser {
   method method_ = method::unknown;
   bool http_1_0_ = false;
   framing framing_;
+  line_places places_;          ///< of the header lines, from fields_at_ on
   status error_ = status::bad_request;
 };
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <random>
 
-#include "request.h"
+#include "text.h"
 
 namespace web {
 

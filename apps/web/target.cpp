@@ -4,6 +4,7 @@
 
 #include "byte_set.h"
 #include "request.h"
+#include "text.h"
 
 namespace web {
 

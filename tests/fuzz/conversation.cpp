@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "apps/web/received_fixture.h"
 #include "fuzz_target.h"
@@ -50,6 +51,26 @@ unsigned flags_of(const request& r) {
          static_cast<unsigned>(r.is_conditional) << 4 | static_cast<unsigned>(r.asks_for_range) << 5;
 }
 
+std::vector<std::string_view> values_of(const header_lines& fields, std::string_view name) {
+  std::vector<std::string_view> found;
+  fields.each(name, [&](std::string_view value) {
+    found.push_back(value);
+    return true;
+  });
+  return found;
+}
+
+/// What was noted of the lines when they were parsed leads to the same values as reading them again.
+void check_places(const header_lines& fields) {
+  const header_lines read_again{fields.text()};
+  for (std::string_view rest = fields.text(); !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
+    const std::string_view name = rest.substr(0, rest.find(':'));
+    for (const std::string_view asked : {name, name.substr(1)}) {
+      promise(values_of(fields, asked) == values_of(read_again, asked), "lines are found where they were noted");
+    }
+  }
+}
+
 }  // namespace
 
 void conversation::receive(std::string_view bytes) {
@@ -86,7 +107,7 @@ bool conversation::parse_head() {
   if (ended != request_parser::outcome::complete) return false;
   check(bytes.text(), found);
   promise(parser_.asks_for_head(bytes.text()) == (found.method == method::head), "HEAD is known while it is parsed");
-  seen_.requests.push_back({found.method, std::string{found.target}, std::string{found.fields}, found.content_length,
+  seen_.requests.push_back({found.method, std::string{found.target}, std::string{found.fields.text()}, found.content_length,
                             found.head_size, flags_of(found), false});
   seen_.used += found.head_size;
   body_.begin(found);
@@ -101,19 +122,21 @@ void conversation::check(std::string_view bytes, const request& found) const {
   const std::string_view head = bytes.substr(0, found.head_size);
   promise(head.ends_with("\r\n\r\n"), "a head ends with an empty line");
   promise(head.find("\r\n\r\n", 2) == head.size() - 4, "a head ends with its first empty line");
-  promise(lies_within(found.target, head) && lies_within(found.fields, head), "views lie within the head");
+  const std::string_view fields = found.fields.text();
+  promise(lies_within(found.target, head) && lies_within(fields, head), "views lie within the head");
   promise(!found.target.empty(), "there is a target");
   promise(std::all_of(found.target.begin(), found.target.end(), [](char c) { return c > 0x20 && c < 0x7f; }),
           "a target is visible ASCII");
-  promise(found.fields.empty() || found.fields.ends_with("\r\n"), "header lines end with CRLF");
+  promise(fields.empty() || fields.ends_with("\r\n"), "header lines end with CRLF");
   // The LF of the last line is not counted: it is not waited for to say that there is too much.
-  promise(found.fields.size() <= limits_.head + 1 &&
-              static_cast<std::size_t>(std::count(found.fields.begin(), found.fields.end(), '\n')) <= limits_.fields,
+  promise(fields.size() <= limits_.head + 1 &&
+              static_cast<std::size_t>(std::count(fields.begin(), fields.end(), '\n')) <= limits_.fields,
           "header lines are within the limits");
   promise(found.target.size() <= limits_.line, "the request line is within the limit");
   promise(found.content_length <= limits_.body, "a body is within the limit");
   promise(!found.chunked || (found.content_length == 0 && !found.http_1_0),
           "chunks have no length, nor are they known in 1.0");
+  check_places(found.fields);
 }
 
 }  // namespace web::fuzz

@@ -33,7 +33,7 @@ void check_request_line(const request& ours, const translated_head& sent, const 
 }
 
 void check_fields(const request& ours, const llhttp_request& theirs) {
-  std::string_view rest = ours.fields;
+  std::string_view rest = ours.fields.text();
   for (const auto& [name, value] : theirs.fields) {
     const std::size_t end = rest.find("\r\n");
     promise(end != std::string_view::npos, "no more header lines than ours");

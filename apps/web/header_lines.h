@@ -41,6 +41,7 @@ class line_places {
 
   [[nodiscard]] const place* begin() const noexcept { return places_.data(); }
   [[nodiscard]] const place* end() const noexcept { return places_.data() + size_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Where the first line begins that is not among them.
   [[nodiscard]] std::size_t behind() const noexcept { return behind_; }
 
@@ -59,6 +60,8 @@ class header_lines {
   explicit header_lines(std::string_view bytes, const line_places* places = nullptr) noexcept : bytes_{bytes}, places_{places} {}
 
   [[nodiscard]] std::string_view text() const noexcept { return bytes_; }
+  /// Of how many lines the places are known.
+  [[nodiscard]] std::size_t noted() const noexcept { return places_ != nullptr ? places_->size() : 0; }
 
   /// Calls `take(value)` for each line of this name, in their order, until it gives false.
   ///

@@ -55,6 +55,25 @@ TEST(request_parser, takes_a_usual_request_apart) {
   EXPECT_EQ(bytes.substr(a.found.head_size), "GET /next");
 }
 
+TEST(request_parser, notes_where_each_line_begins) {
+  const std::string bytes = "\r\nGET / HTTP/1.1\r\nHost: a\r\nX:\r\nAccept-Encoding: \tgzip \r\n\r\n";
+  for (std::size_t first = 1; first <= bytes.size(); ++first) {
+    request_parser parser;
+    for (int again = 0; again < 2; ++again, parser.reset()) {
+      request found;
+      if (first != bytes.size()) {
+        ASSERT_EQ(parser.parse(std::string_view{bytes}.substr(0, first), found), outcome::incomplete);
+      }
+      ASSERT_EQ(parser.parse(bytes, found), outcome::complete);
+      EXPECT_EQ(found.fields.noted(), 3u) << first;
+      EXPECT_EQ(found.fields.only("host"), "a");
+      EXPECT_EQ(found.fields.only("accept-encoding"), "gzip");
+      EXPECT_TRUE(found.fields.has("x"));
+      EXPECT_FALSE(found.fields.has(""));
+    }
+  }
+}
+
 TEST(request_parser, sees_the_same_in_whatever_pieces_the_bytes_come) {
   const std::string whole = "\r\nPOST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nConnection: close\r\n\r\n";
   std::string bytes;

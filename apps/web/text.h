@@ -43,7 +43,8 @@ namespace web {
     found |= others(bytes);
   }
   std::memcpy(&bytes, last, eight);
-  return ((found | others(bytes)) & tops) == 0;
+  found |= others(bytes);  // some for the second time
+  return (found & tops) == 0;
 }
 
 }  // namespace web

@@ -22,6 +22,16 @@ TEST(a_plan, asks_as_a_browser_would) {
   EXPECT_EQ(made.site_of(0).pages[0].body->known(), nullptr);
 }
 
+TEST(a_plan, asks_with_the_headers_that_are_given) {
+  load_settings s = of_urls({"http://127.0.0.1:81/"});
+  s.headers = {"Accept-Encoding: br", "X:"};
+  s.requests_per_connection = 1;
+  EXPECT_EQ(plan{s}.site_of(0).pages[0].request, "GET / HTTP/1.1\r\nHost: 127.0.0.1:81\r\nAccept-Encoding: br\r\nX:\r\nConnection: close\r\n\r\n");
+  s.headers = {"X-Host: a", "hOST: other.example"};
+  s.requests_per_connection = 0;
+  EXPECT_EQ(plan{s}.site_of(0).pages[0].request, "GET / HTTP/1.1\r\nX-Host: a\r\nhOST: other.example\r\n\r\n");
+}
+
 TEST(a_plan, says_that_the_only_request_of_a_connection_is_its_last) {
   load_settings s = of_urls({"http://127.0.0.1:81/"});
   s.requests_per_connection = 1;

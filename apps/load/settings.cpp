@@ -3,12 +3,16 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 namespace load {
@@ -53,6 +57,26 @@ CLI::Option* add_number(CLI::App& app, const char* name, Number& into, const CLI
 
 constexpr std::uint64_t most_of_all = std::uint64_t{1} << 50;
 
+bool is_token(std::string_view text) noexcept {
+  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
+  const auto fits = [&](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || others.find(c) != std::string_view::npos; };
+  return !text.empty() && std::all_of(text.begin(), text.end(), fits);
+}
+
+/// What is wrong with "Name: value"; nothing of what a browser may send. What says where a request ends is the injector's own.
+std::string wrong_with_header(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos || !is_token(text.substr(0, colon))) return "'" + text + "' is no \"Name: value\"";
+  const auto is_control = [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; };
+  if (std::any_of(text.begin(), text.end(), is_control)) return "the value has a control character";
+  std::string name = text.substr(0, colon);
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* const own : {"connection", "content-length", "transfer-encoding", "expect", "upgrade"}) {
+    if (name == own) return name + " cannot be said: a request has no body, and how long its connection lives says --requests-per-connection";
+  }
+  return {};
+}
+
 /// Options that are no part of the load_settings as they are.
 struct raw_options {
   std::string set;
@@ -62,6 +86,10 @@ struct raw_options {
 void add_load_options(CLI::App& app, load_settings& s, raw_options& raw) {
   app.add_option("--url", s.urls, "What to ask for; of several, client i takes number i modulo their number; may be said again")
       ->type_name("http://HOST:PORT/path")
+      ->allow_extra_args(false);
+  app.add_option("--header", s.headers, "A header of each request, behind its Host or instead of it; may be said again")
+      ->check(CLI::Validator{wrong_with_header, ""})
+      ->type_name("\"NAME: VALUE\"")
       ->allow_extra_args(false);
   add_number(app, "--clients", s.clients, from_to(1, 1'000'000), "N", "Virtual clients, each with a connection at a time");
   add_number(app, "--requests-per-connection", s.requests_per_connection, from_to(0, most_of_all), "N",

@@ -41,10 +41,11 @@ TEST(the_command_line, needs_no_more_than_a_url) {
 TEST(the_command_line, takes_every_option) {
   const command_line got = parse({"http", "--url", "http://a/", "--url", "http://b/", "--clients", "5", "--requests-per-connection", "6", "--requests",
                                   "7", "--warm-up", "0.25", "--rate", "8.5", "--timeout", "9", "--pause-read", "10", "--workers", "2", "--server", "11",
-                                  "--server", "12", "--json", "-", "--progress", "--seed", "13"});
+                                  "--server", "12", "--json", "-", "--progress", "--seed", "13", "--header", "Host: a", "--header", "X:"});
   ASSERT_TRUE(got.http);
   const load_settings& load = got.http->load;
   EXPECT_EQ(load.urls, (std::vector<std::string>{"http://a/", "http://b/"}));
+  EXPECT_EQ(load.headers, (std::vector<std::string>{"Host: a", "X:"}));
   EXPECT_EQ(load.clients, 5u);
   EXPECT_EQ(load.requests_per_connection, 6u);
   EXPECT_EQ(load.requests, 7u);
@@ -113,6 +114,8 @@ TEST(the_command_line, that_is_wrong_is_refused_with_one_line) {
                                                 with({"--clients", "x"}), with({"--seconds", "nan"}), with({"--seconds", "1", "--requests", "1"}),
                                                 with({"--rate", "-1"}), with({"--rate", "1e-300"}), with({"--rate", "0.0009"}), with({"--rate", "1e8"}),
                                                 with({"--server", "0"}), with({"--timeout", "0"}), with({"--nonsense"}),
+                                                with({"--header", "X"}), with({"--header", ": x"}), with({"--header", "X y: z"}), with({"--header", "X: a\nb"}),
+                                                with({"--header", "content-Length: 1"}), with({"--header", "Connection: close"}),
                                                 with({"--master", "a:1"}), with({"--injectors", "2"}), with({"--set", "a", "--body", "b"}),
                                                 with({"--join", "a:1", "--master", "a:1", "--injectors", "1"}),
                                                 {"make-set", "/x", "--shape", "round"}, {"make-set", "/x", "--files", "0"}}) {

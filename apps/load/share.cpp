@@ -8,6 +8,7 @@ json_object share::to_json() const {
   json_object made;
   made.add("step", "load").add("first", first);
   for (std::size_t n = 0; n < load.urls.size(); ++n) made.add("url" + std::to_string(n), load.urls[n]);
+  for (std::size_t n = 0; n < load.headers.size(); ++n) made.add("header" + std::to_string(n), load.headers[n]);
   made.add("clients", load.clients).add("requests_per_connection", load.requests_per_connection).add("seconds", load.seconds);
   made.add("requests", load.requests).add("rate", load.rate).add("timeout", load.timeout).add("pause_read", load.pause_read);
   made.add("seed", load.seed);
@@ -22,6 +23,7 @@ share share::parse(const flat_json& from) {
   if (from.text("step") != "load") throw std::runtime_error{"the master does not say what to do"};
   read.first = whole("first");
   for (std::size_t n = 0; from.has("url" + std::to_string(n)); ++n) read.load.urls.push_back(from.text("url" + std::to_string(n)));
+  for (std::size_t n = 0; from.has("header" + std::to_string(n)); ++n) read.load.headers.push_back(from.text("header" + std::to_string(n)));
   read.load.clients = whole("clients");
   read.load.requests_per_connection = whole("requests_per_connection");
   read.load.seconds = from.number<double>("seconds");

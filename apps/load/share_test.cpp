@@ -11,6 +11,7 @@ namespace {
 load_settings sample() {
   load_settings s;
   s.urls = {"http://a/", "http://b/"};
+  s.headers = {"Host: a", "X: \"1\""};
   s.clients = 10;
   s.requests_per_connection = 7;
   s.seconds = 1.5;
@@ -58,6 +59,7 @@ TEST(a_share, comes_back_from_what_the_master_says) {
   EXPECT_EQ(read.to_json().text(), said.to_json().text());
   EXPECT_EQ(read.first, 123u);
   EXPECT_EQ(read.load.urls, said.load.urls);
+  EXPECT_EQ(read.load.headers, said.load.headers);
   EXPECT_EQ(read.load.seed, said.load.seed);
   EXPECT_EQ(read.load.set, said.load.set);
   EXPECT_EQ(read.load.body, said.load.body);

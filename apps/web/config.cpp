@@ -19,6 +19,7 @@
 #include "field.h"
 #include "host_name.h"
 #include "target.h"
+#include "text.h"
 
 namespace web {
 

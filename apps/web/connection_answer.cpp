@@ -99,7 +99,7 @@ void connection::hold_request() {
 /// It was complete when it came; and is by the limits of then, whatever a reload has brought.
 void connection::take_held() {
   static_cast<void>(exchange_->parser.parse(exchange_->held, exchange_->request));
-  exchange_->parser.reset();  // for the next head
+  exchange_->parser.reset();  // for the next head; who looks for one of these lines reads them again
 }
 
 /// Gives false if the library has to be asked: the worker has no page, or an old one, under target.

@@ -117,6 +117,8 @@ TEST_P(a_server_of_one_worker, answers_when_the_body_has_come) {
       {{post + "Transfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n", "0\r\n\r\n"}, "HTTP/1.1 405 "},
       {{post + "Transfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n", "y\r\n"}, "HTTP/1.1 400 "},
       {{get("/page", "Content-Length: 4\r\n"), "ab", "cd"}, "HTTP/1.1 200 "},
+      {{get("/page", "If-None-Match: *\r\nContent-Length: 4\r\n"), "ab", "cd"}, "HTTP/1.1 304 "},
+      {{get("/page", "Content-Length: 4\r\nRange: bytes=1-2\r\n"), "ab", "cd"}, "HTTP/1.1 206 "},
       {{post + "Content-Length: 4\r\nExpect: 100-continue\r\n\r\n"}, "HTTP/1.1 405 "},
       {{get("/page", "Content-Length: 4\r\nExpect: 100-continue\r\n")}, "HTTP/1.1 100 "},
   };

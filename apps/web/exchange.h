@@ -29,10 +29,11 @@ struct worker_store;
 /// request, when it has long been out of the cache.
 struct exchange {
   explicit exchange(const request_limits& limits) noexcept : parser{limits}, body{limits.body} {}
+  exchange(exchange&&) = delete;
 
   read_buffer in;
   request_parser parser;
-  web::request request;           ///< the one that is being answered; its views point into in
+  web::request request;           ///< the one that is being answered; its views point into in, and into parser
   std::string decoded;            ///< its path, if that has to be decoded
   target_path target;
   web::host* host = nullptr;      ///< that is asked

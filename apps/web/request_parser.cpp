@@ -167,7 +167,7 @@ request_parser::outcome request_parser::take_request_line(std::string_view bytes
   if (word == line.size() || line[word] != ' ') return refuse(status::bad_request);
   const std::string_view rest = line.substr(word + 1);
   target_size_ = rest.find(' ');
-  if (target_size_ == 0 || target_size_ == std::string_view::npos || !is_plain(rest.substr(0, target_size_), '!')) return refuse(status::bad_request);
+  if (target_size_ == 0 || target_size_ == std::string_view::npos || !is_plain(rest.substr(0, target_size_))) return refuse(status::bad_request);
   const std::string_view version = rest.substr(target_size_ + 1);
   if (const std::optional<status> wrong = check_version(version)) return refuse(*wrong);
   target_at_ = static_cast<std::size_t>(rest.data() - bytes.data());

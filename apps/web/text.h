@@ -19,17 +19,16 @@ namespace web {
   return text;
 }
 
-/// Whether all bytes are from `lowest` (at least 1) to '~'.
+/// Whether all bytes are from ' ' to '~'.
 ///
 /// Cost: looks at eight bytes at a time; at some of them twice.
-[[nodiscard]] inline bool is_plain(std::string_view text, unsigned char lowest) noexcept {
+[[nodiscard]] inline bool is_plain(std::string_view text) noexcept {
   constexpr std::size_t eight = sizeof(std::uint64_t);
   constexpr std::uint64_t ones = 0x0101'0101'0101'0101;
   constexpr std::uint64_t tops = 0x80 * ones;
-  const std::uint64_t bound = lowest * ones;
   if (text.empty()) return true;
-  // A byte that is too small borrows, one that is too large gets a top bit by one more or has it; one that is neither does not disturb its neighbors.
-  const auto others = [bound](std::uint64_t bytes) { return (bytes - bound) | (bytes + ones) | bytes; };
+  // The lowest byte that is another has a top bit in one of both, by a borrow or by one more. What it does to those above it can only confirm that.
+  const auto others = [](std::uint64_t bytes) { return (bytes - ' ' * ones) | (bytes + ones); };
   if (text.size() < eight) {
     std::uint64_t few = ones * static_cast<unsigned char>(text.front());
     for (const char c : text) few = (few << 8) | static_cast<unsigned char>(c);

@@ -33,6 +33,22 @@ CLIENTS_OF_A_SECOND = 2000
 MELY_CLIENTS = (200, 500, 1000, 1500, 2000)
 CONNECTIONS = (64, 256, 1024, 4096, 10000)
 
+# What a browser sends for an image of a page, but for Host and conditions: the others' requests have one line.
+BROWSER = (
+    'sec-ch-ua: "Chromium";v="124", "Not-A.Brand";v="99"',
+    "sec-ch-ua-mobile: ?0",
+    "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Safari/537.36",
+    'sec-ch-ua-platform: "Linux"',
+    "Accept: image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8",
+    "Sec-Fetch-Site: same-origin",
+    "Sec-Fetch-Mode: no-cors",
+    "Sec-Fetch-Dest: image",
+    "Referer: https://www.example.org/products/overview/index.html",
+    "Accept-Encoding: gzip, deflate, br, zstd",
+    "Accept-Language: en-US,en;q=0.9,de;q=0.8",
+    "Cookie: session=8f14e45fceea167a5a36dedd4bea2543; theme=dark; consent=yes",
+)
+
 WORKLOADS = [
     workload("h1", "H1: one file of 1 KB, kept-alive connections", (point(200, "page"),), 0),
     workload("h2", "H2: one file of 1 KB, 150 requests per connection", tuple(point(n, "page", n == 200) for n in MELY_CLIENTS), 150),

@@ -10,6 +10,7 @@
 
 #include "apps/web/request.h"
 #include "apps/web/target.h"
+#include "apps/web/text.h"
 
 namespace web::fuzz {
 

@@ -113,6 +113,7 @@ bool conversation::parse_head() {
   body_.begin(found);
   in_.drop(found.head_size);
   parser_.reset();
+  check_places(found.fields);  // without them
   seen_.has_begun = false;
   return true;
 }

@@ -10,9 +10,11 @@
 
 #include "apps/web/content_coding.h"
 #include "apps/web/entity_tag.h"
+#include "apps/web/field.h"
 #include "apps/web/header_lines.h"
 #include "apps/web/http_date.h"
 #include "apps/web/precondition.h"
+#include "apps/web/text.h"
 #include "fuzz_target.h"
 
 namespace web::fuzz {

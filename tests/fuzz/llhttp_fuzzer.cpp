@@ -10,6 +10,7 @@
 #include "apps/web/received_fixture.h"
 #include "apps/web/request_body.h"
 #include "apps/web/request_parser.h"
+#include "apps/web/text.h"
 #include "compared_request.h"
 #include "fuzz_target.h"
 

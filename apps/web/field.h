@@ -13,11 +13,13 @@ namespace web {
 /// What a method or a header's name may consist of (RFC 9110, 5.6.2).
 inline constexpr byte_set token_bytes{"!#$%&'*+-.^_`|~", true};
 
-/// A header's value: no control but the tab; bytes beyond ASCII are allowed, and mean nothing.
+/// What a header's value must not have: controls, but for the tab.
+inline constexpr byte_set control_bytes{
+    std::string_view{"\0\1\2\3\4\5\6\7\b\n\v\f\r\16\17\20\21\22\23\24\25\26\27\30\31\32\33\34\35\36\37\177", 32}, false};
+
+/// A header's value; bytes beyond ASCII are allowed, and mean nothing.
 [[nodiscard]] inline bool is_value(std::string_view value) noexcept {
-  constexpr std::string_view all_but_the_tab{"\0\1\2\3\4\5\6\7\b\n\v\f\r\16\17\20\21\22\23\24\25\26\27\30\31\32\33\34\35\36\37\177", 32};
-  constexpr byte_set controls{all_but_the_tab, false};
-  return is_plain(value) || controls.span_outside(value) == value.size();
+  return is_plain(value) || control_bytes.span_outside(value) == value.size();
 }
 
 /// "Name: value", without the blanks around the value.

@@ -2,23 +2,18 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string_view>
 
+#include "header.h"
 #include "url.h"
 
 namespace load {
 
 namespace {
 
-bool is_host(std::string_view header) noexcept {
-  constexpr std::string_view name = "host:";
-  const auto same = [](char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b); };
-  return header.size() >= name.size() && std::equal(name.begin(), name.end(), header.begin(), [&](char b, char a) { return same(a, b); });
-}
-
 std::string request_of(const url& from, const std::string& path, const load_settings& of) {
   std::string made = "GET " + path + " HTTP/1.1\r\n";
-  if (std::none_of(of.headers.begin(), of.headers.end(), is_host)) made += "Host: " + from.host + "\r\n";
+  const bool has_host = std::any_of(of.headers.begin(), of.headers.end(), [](const std::string& line) { return is_named(line, "host"); });
+  if (!has_host) made += "Host: " + from.host + "\r\n";
   for (const std::string& each : of.headers) made += each + "\r\n";
   if (of.requests_per_connection == 1) made += "Connection: close\r\n";
   return made + "\r\n";

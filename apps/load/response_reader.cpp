@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "header.h"
+
 namespace load {
 
 namespace {
-
-bool equals(std::string_view a, std::string_view small_letters) noexcept {
-  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
-  return a.size() == small_letters.size() && std::equal(a.begin(), a.end(), small_letters.begin(), [&](char x, char y) { return small(x) == y; });
-}
 
 std::string_view trimmed(std::string_view text) noexcept {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstddef>
 #include <cstdio>
@@ -12,8 +11,9 @@
 #include <iterator>
 #include <random>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
+
+#include "header.h"
 
 namespace load {
 
@@ -57,26 +57,6 @@ CLI::Option* add_number(CLI::App& app, const char* name, Number& into, const CLI
 
 constexpr std::uint64_t most_of_all = std::uint64_t{1} << 50;
 
-bool is_token(std::string_view text) noexcept {
-  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
-  const auto fits = [&](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || others.find(c) != std::string_view::npos; };
-  return !text.empty() && std::all_of(text.begin(), text.end(), fits);
-}
-
-/// What is wrong with "Name: value"; nothing of what a browser may send. What says where a request ends is the injector's own.
-std::string wrong_with_header(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string::npos || !is_token(text.substr(0, colon))) return "'" + text + "' is no \"Name: value\"";
-  const auto is_control = [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; };
-  if (std::any_of(text.begin(), text.end(), is_control)) return "the value has a control character";
-  std::string name = text.substr(0, colon);
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const char* const own : {"connection", "content-length", "transfer-encoding", "expect", "upgrade"}) {
-    if (name == own) return name + " cannot be said: a request has no body, and how long its connection lives says --requests-per-connection";
-  }
-  return {};
-}
-
 /// Options that are no part of the load_settings as they are.
 struct raw_options {
   std::string set;
@@ -87,7 +67,7 @@ void add_load_options(CLI::App& app, load_settings& s, raw_options& raw) {
   app.add_option("--url", s.urls, "What to ask for; of several, client i takes number i modulo their number; may be said again")
       ->type_name("http://HOST:PORT/path")
       ->allow_extra_args(false);
-  app.add_option("--header", s.headers, "A header of each request, behind its Host or instead of it; may be said again")
+  app.add_option("--header", s.headers, "A header of each request; Host takes the place of the url's; may be said again")
       ->check(CLI::Validator{wrong_with_header, ""})
       ->type_name("\"NAME: VALUE\"")
       ->allow_extra_args(false);
@@ -133,6 +113,8 @@ std::string content(const std::string& path) {
 
 void complete(http_settings& s, const raw_options& raw, const CLI::App& app, int argc, const char* const* argv) {
   if (s.load.urls.empty() && s.join.empty()) throw CLI::RequiredError{"--url"};
+  const auto is_host = [](const std::string& line) { return is_named(line, "host"); };
+  if (std::count_if(s.load.headers.begin(), s.load.headers.end(), is_host) > 1) throw CLI::ValidationError{"--header", "Host is said twice"};
   if (!raw.set.empty()) s.load.set = read_set(raw.set);
   if (!raw.body.empty()) s.load.body = content(raw.body);
   if (app.count("--seed") == 0) s.load.seed = std::random_device{}();

@@ -16,7 +16,7 @@ namespace load {
 /// The load, as all injectors have it.
 struct load_settings {
   std::vector<std::string> urls;
-  std::vector<std::string> headers;           ///< "Name: value", of every request; Host stands for the url's own
+  std::vector<std::string> headers;           ///< "Name: value", of every request; Host takes the place of the url's
   std::uint64_t clients = 200;
   std::uint64_t requests_per_connection = 0;  ///< 0: as many as the server likes
   double seconds = 2;

@@ -11,7 +11,7 @@ namespace {
 load_settings sample() {
   load_settings s;
   s.urls = {"http://a/", "http://b/"};
-  s.headers = {"Host: a", "X: \"1\""};
+  s.headers = {"Host: a", "X: \"1\\\t\xc3\xa9"};
   s.clients = 10;
   s.requests_per_connection = 7;
   s.seconds = 1.5;

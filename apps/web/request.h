@@ -18,7 +18,7 @@ enum class method : std::uint8_t {
 
 /// The head of a request.
 ///
-/// Lifetime: its views point into the bytes that it was parsed from; and its lines into the parser, which may be reset, but has to parse nothing else before.
+/// Lifetime: its views point into the bytes that it was parsed from; and its lines into the parser, which may be reset meanwhile, but must parse no other head.
 struct request {
   web::method method = method::unknown;
   std::string_view target;          ///< as it was sent: visible ASCII

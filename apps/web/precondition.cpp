@@ -24,7 +24,7 @@ matched match(const header_lines& fields, std::string_view name, const validator
 
 std::optional<std::time_t> date_of(const header_lines& fields, std::string_view name) {
   const std::string_view date = fields.only(name);
-  if (date.empty()) return std::nullopt;  // as in most requests: a date is looked for in vain for long
+  if (date.empty()) return std::nullopt;  // as in most requests: to find out that nothing is no date takes hundreds of instructions
   return parse_http_date(date);
 }
 

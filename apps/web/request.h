@@ -30,7 +30,7 @@ struct request {
   bool expects_continue = false;    ///< the client holds the body back until it is told to go on
   bool is_conditional = false;      ///< there is an If-Match, If-None-Match, If-Modified-Since or If-Unmodified-Since
   bool asks_for_range = false;      ///< there is a Range
-  header_lines fields;
+  header_lines fields;              ///< its header lines, for who asks by name
 
   [[nodiscard]] bool has_body() const noexcept { return chunked || content_length != 0; }
 };

@@ -68,16 +68,24 @@ TEST_P(in_another_color, a_coroutine_runs_whole_and_its_result_comes_back) {
 }
 
 TEST_P(in_another_color, the_function_is_destroyed_at_home) {
-  struct told {
-    color* where;
-    explicit told(color& at) : where{&at} {}
-    told(told&& other) noexcept : where{std::exchange(other.where, nullptr)} {}
-    ~told() {
-      if (where != nullptr) *where = current_color();
+  class told {
+   public:
+    explicit told(color& at) : where_{&at} {}
+    told(told&& other) noexcept : where_{std::exchange(other.where_, nullptr)} {}
+    told& operator=(told&& other) noexcept {
+      std::swap(where_, other.where_);
+      return *this;
     }
+    ~told() {
+      if (where_ != nullptr) *where_ = current_color();
+    }
+    void operator()() const { EXPECT_NE(where_, nullptr); }
+
+   private:
+    color* where_;
   };
   color ended{99};
-  spawn_in(rt(), color{1}, [&]() -> task<> { co_await in(color{2}, [t = told{ended}] { EXPECT_NE(t.where, nullptr); }); });
+  spawn_in(rt(), color{1}, [&]() -> task<> { co_await in(color{2}, told{ended}); });
   run();
   EXPECT_EQ(ended, color{1});
 }

@@ -118,10 +118,11 @@ TEST_P(which_color, a_coroutine_starts_where_it_is_told_goes_where_it_likes_and_
   rt.spawn_in(color{2}, [&]() -> task<> {
     co_await wanderer();
     note();
-    co_await spawn([&]() -> task<> {
-      note();  // bare: the default color
+    join_handle<> bare = spawn([&]() -> task<> {
+      note();  // without a color: the default one
       co_return;
-    }).join();
+    });
+    co_await bare.join();
     note();
   });
   rt.run_until_idle();

@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <exception>
 #include <source_location>
+#include <tartan/core/awaited_callable.h>
 #include <tartan/core/blocking.h>
 #include <tartan/core/outcome.h>
 #include <tartan/core/task.h>
@@ -59,13 +60,16 @@ class blocking_operation final : public blocking_job {
 /// `co_await blocking(f)`: calls f off the workers, where it may block, and gives its result, or throws its exception, here.
 ///
 /// Color: f runs in no color, on a blocking thread; it and its result are destroyed in the coroutine's.
-/// Lifetime: what f refers to needs to live only until the co_await ends. Cannot be cut short: f can look at a stop_token.
-/// Errors: std::system_error if not even one thread can be started. Runs also after stop().
+/// Lifetime: what f refers to needs to live only until the co_await ends, so capture by reference. Cannot be cut short: f can look at
+/// a stop_token.
+/// Errors: std::system_error if not even one thread can be started. Runs also after stop(). gcc before 13 refuses a temporary that captures
+/// by value what has a destructor, for it would destroy that twice.
 /// Limits: options.blocking_threads at a time; when all are busy the coroutine waits, in order, bounded by memory only.
 /// Cost: two hops between threads, no allocation.
 template <class F>
   requires std::is_invocable_v<std::decay_t<F>>
 [[nodiscard]] auto blocking(F&& f, std::source_location site = std::source_location::current()) {
+  detail::check_awaited_callable<F>();
   return detail::blocking_operation<std::decay_t<F>>{site, std::forward<F>(f)};
 }
 

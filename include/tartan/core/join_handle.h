@@ -3,6 +3,7 @@
 
 #include <coroutine>
 #include <source_location>
+#include <tartan/core/awaited_callable.h>
 #include <tartan/core/root.h>
 #include <tartan/core/task.h>
 #include <utility>
@@ -68,10 +69,12 @@ class join_handle {
   ///
   /// If the joiner is asked to cancel, so is the coroutine; the wait goes on until it has ended.
   /// Errors: an empty handle, joining twice, or from a coroutine of another runtime, ends the program.
-  [[nodiscard]] auto join(std::source_location site = std::source_location::current()) {
-    if (root_ == nullptr) detail::empty_handle(site);
-    root_->keep();
-    return detail::join_operation<T>{detail::root_ref<T>{root_}};
+  [[nodiscard]] auto join(std::source_location site = std::source_location::current()) & { return join_at(site); }
+  /// The same for a handle without a name. gcc before 13 refuses it: see docs/guide/coroutines.md, "Mistakes".
+  template <class Handle = join_handle>
+  [[nodiscard]] auto join(std::source_location site = std::source_location::current()) && {
+    detail::check_awaited_handle<Handle>();
+    return join_at(site);
   }
 
   /// Asks the coroutine to end: what it waits for, now or later, ends with errc::canceled. Nothing for an empty handle.
@@ -93,6 +96,12 @@ class join_handle {
   explicit join_handle(detail::root_of<T>* counted) noexcept : root_{counted} {}
 
  private:
+  [[nodiscard]] auto join_at(std::source_location site) {
+    if (root_ == nullptr) detail::empty_handle(site);
+    root_->keep();
+    return detail::join_operation<T>{detail::root_ref<T>{root_}};
+  }
+
   detail::root_of<T>* root_ = nullptr;
 };
 

@@ -108,13 +108,10 @@ class task_group {
   detail::group_state* state_;
 };
 
-/// `co_await with_task_group([&](task_group& group) -> task<> { ... })`: runs the function's coroutine here, and gives its result
-/// when all that it spawned into the group have ended.
-///
-/// Errors: an exception of the function's asks the others to cancel and is thrown when they have ended; else the group's first one.
+namespace detail {
+
 template <class F>
-  requires detail::makes_task<F&, task_group&>
-auto with_task_group(F f) -> std::invoke_result_t<F&, task_group&> {
+auto run_with_task_group(F f) -> std::invoke_result_t<F&, task_group&> {
   using value = typename std::invoke_result_t<F&, task_group&>::value_type;
   task_group group;
   detail::outcome<value> body;
@@ -135,6 +132,19 @@ auto with_task_group(F f) -> std::invoke_result_t<F&, task_group&> {
     if (!body.failed()) body.fail(std::current_exception());
   }
   co_return body.take();
+}
+
+}  // namespace detail
+
+/// `co_await with_task_group([&](task_group& group) -> task<> { ... })`: runs the function's coroutine here, and gives its result
+/// when all that it spawned into the group have ended.
+///
+/// Errors: an exception of the function's asks the others to cancel and is thrown when they have ended; else the group's first one.
+template <class F>
+  requires detail::makes_task<std::decay_t<F>&, task_group&>
+auto with_task_group(F&& f) -> std::invoke_result_t<std::decay_t<F>&, task_group&> {
+  detail::check_awaited_callable<F>();
+  return detail::run_with_task_group(std::decay_t<F>(std::forward<F>(f)));
 }
 
 }  // namespace tartan

@@ -12,10 +12,10 @@
 #include "conduct.h"
 #include "injector.h"
 #include "line_stream.h"
+#include "place.h"
 #include "progress.h"
 #include "session.h"
 #include "share.h"
-#include "url.h"
 
 namespace load {
 
@@ -86,7 +86,7 @@ conducted conduct_joined(http_settings& asked) {
   tartan::runtime rt{runtime_options(asked.workers)};
   std::optional<line_stream> master;
   share mine;
-  run(rt, hear_load(look_up(asked.join, "0"), master, mine));
+  run(rt, hear_load(look_up(parse_place(asked.join)).front(), master, mine));
   raise_descriptor_limit(mine.load.clients);
   injector all{rt, mine.load, mine.first};
   run(rt, follow(all, *master, asked.progress));

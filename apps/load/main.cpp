@@ -38,8 +38,10 @@ int run_http(load::http_settings asked) {
   std::fputs(asked.json == "-" ? json.c_str() : load::to_text(all.clients, all.server, asked).c_str(), stdout);
   std::fflush(stdout);  // which may be the file's other name
   if (file) write(*file, json);
-  const bool has_lost_server = all.server && all.server->used.ended_roots != 0;
-  return all.clients.has_errors() || has_lost_server ? 1 : 0;
+  const std::string wrong = load::what_went_wrong(all.clients, all.server);
+  if (wrong.empty()) return 0;
+  std::fprintf(stderr, "tartan-load: exit status 1: %s\n", wrong.c_str());
+  return 1;
 }
 
 void write_set(const load::make_set_settings& asked) {

@@ -14,10 +14,10 @@
 
 #include "conduct.h"
 #include "line_stream.h"
+#include "place.h"
 #include "server_watch.h"
 #include "session.h"
 #include "share.h"
-#include "url.h"
 
 namespace load {
 
@@ -28,7 +28,7 @@ class master {
  public:
   master(tartan::runtime& rt, const http_settings& asked)
       : asked_{asked}, shares_{divided(asked.load, asked.injectors)}, server_{process_tree{asked.servers}},
-        door_{tartan::tcp::listen(rt, look_up(asked.master, "0"))} {}
+        door_{tartan::tcp::listen(rt, look_up(parse_place(asked.master)).front())} {}
 
   tartan::task<> run();
 

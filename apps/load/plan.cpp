@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "header.h"
+#include "place.h"
 #include "url.h"
 
 namespace load {
@@ -11,7 +12,7 @@ namespace load {
 namespace {
 
 std::string request_of(const url& from, const std::string& path, const load_settings& of) {
-  std::string made = "GET " + path + " HTTP/1.1\r\n";
+  std::string made = "GET " + path + from.query + " HTTP/1.1\r\n";
   const bool has_host = std::any_of(of.headers.begin(), of.headers.end(), [](const std::string& line) { return is_named(line, "host"); });
   if (!has_host) made += "Host: " + from.host + "\r\n";
   for (const std::string& each : of.headers) made += each + "\r\n";
@@ -36,7 +37,7 @@ plan::plan(const load_settings& of) {
   for (const std::string& each : of.urls) {
     const url read = parse_url(each);
     site& made = sites_.emplace_back();
-    made.at = read.at;
+    made.at = first_that_accepts(look_up(read.at));
     const std::string folder = read.path.ends_with('/') ? read.path : read.path + "/";
     for (std::size_t n = 0; n < files.size(); ++n) made.pages.push_back({request_of(read, folder + files[n].name, of), &bodies_[n]});
     if (of.set) continue;

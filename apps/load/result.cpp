@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 #include <vector>
 
 #include "json.h"
@@ -104,6 +105,16 @@ std::optional<load_result> load_result::parse(std::string_view line) {
   read.latency = *latency;
   read.shares = fairness::of(whole("clients"), from->number<double>("shares"), from->number<double>("squares"));
   return read;
+}
+
+std::string what_went_wrong(const load_result& of, const std::optional<server_result>& server) {
+  std::string all;
+  const auto add = [&all](const std::string& what) { all += (all.empty() ? "" : "; ") + what; };
+  const auto errors = std::accumulate(of.errors.begin(), of.errors.end(), std::uint64_t{0});
+  if (of.requests == 0) add("not one right answer in the measured time");
+  if (errors != 0) add(std::to_string(errors) + (errors == 1 ? " error" : " errors"));
+  if (server && server->used.ended_roots != 0) add(std::to_string(server->used.ended_roots) + " of the --server processes ended");
+  return all;
 }
 
 std::string to_json(const load_result& of, const std::optional<server_result>& server, const http_settings& asked) {

@@ -84,6 +84,31 @@ TEST(a_result, has_errors_if_there_is_one_of_any_kind) {
   }
 }
 
+TEST(a_result, that_went_wrong_says_why_the_exit_status_is_1) {
+  load_result r;
+  EXPECT_EQ(what_went_wrong(r, std::nullopt), "not one right answer in the measured time");
+  r.unanswered = 5;
+  EXPECT_EQ(what_went_wrong(r, std::nullopt), "not one right answer in the measured time") << "of an open loop whose server never answers";
+  r.errors[static_cast<std::size_t>(error_kind::status)] = 1;
+  EXPECT_EQ(what_went_wrong(r, std::nullopt), "not one right answer in the measured time; 1 error");
+  r.requests = 1;
+  EXPECT_EQ(what_went_wrong(r, std::nullopt), "1 error");
+  r.errors[static_cast<std::size_t>(error_kind::body)] = 2;
+  server_result server;
+  EXPECT_EQ(what_went_wrong(r, server), "3 errors");
+  server.used.ended_roots = 1;
+  EXPECT_EQ(what_went_wrong(r, server), "3 errors; 1 of the --server processes ended");
+}
+
+TEST(a_result, that_did_not_go_wrong_gives_no_reason) {
+  load_result r;
+  r.requests = 1;
+  r.unanswered = 1;
+  r.starved = 1;
+  EXPECT_EQ(what_went_wrong(r, std::nullopt), "");
+  EXPECT_EQ(what_went_wrong(r, server_result{}), "");
+}
+
 TEST(a_result_as_json, has_what_the_benchmarks_read) {
   server_result server;
   server.used.cpu_s = 0.03;

@@ -14,10 +14,17 @@
 #include <utility>
 
 #include "header.h"
+#include "place.h"
+#include "url.h"
 
 namespace load {
 
 namespace {
+
+constexpr const char* exit_statuses =
+    "Exit status: 0 if at least one answer was counted and there was no error;\n"
+    "1 if there was an error, not one right answer in the measured time, or a --server process that ended: the result is still written;\n"
+    "2 if there is no result: wrong options, too few descriptors, a lost master or injector, a result that cannot be written.";
 
 /// All of the text is one number from `least` to `most`. The parser's own conversions make a large number of "-1", and its range has
 /// room for "nan".
@@ -50,6 +57,29 @@ CLI::Validator rate_range() {
                         ""};
 }
 
+/// A wrong URL is refused here, before a result file is opened, or a master waits for injectors that would refuse it.
+const CLI::Validator is_url{[](const std::string& text) -> std::string {
+                              try {
+                                static_cast<void>(parse_url(text));
+                                return {};
+                              } catch (const std::invalid_argument& wrong) {
+                                return wrong.what();
+                              }
+                            },
+                            ""};
+
+/// HOST:PORT, with a port from `least` on.
+CLI::Validator is_place(std::uint16_t least, const char* otherwise) {
+  return CLI::Validator{[least, otherwise](const std::string& text) -> std::string {
+                          try {
+                            return parse_place(text).port >= least ? std::string{} : "'" + text + "': " + otherwise;
+                          } catch (const std::invalid_argument& wrong) {
+                            return wrong.what();
+                          }
+                        },
+                        ""};
+}
+
 template <class Number>
 CLI::Option* add_number(CLI::App& app, const char* name, Number& into, const CLI::Validator& check, const char* type, const char* help) {
   return app.add_option(name, into, help)->check(check)->type_name(type)->capture_default_str();
@@ -64,7 +94,9 @@ struct raw_options {
 };
 
 void add_load_options(CLI::App& app, load_settings& s, raw_options& raw) {
-  app.add_option("--url", s.urls, "What to ask for; of several, client i takes number i modulo their number; may be said again")
+  app.add_option("--url", s.urls, "What to ask for: port 80 if none is given, a fragment is dropped; https and user@ are refused. "
+                 "May be repeated: client i takes number i modulo their number")
+      ->check(is_url)
       ->type_name("http://HOST:PORT/path")
       ->allow_extra_args(false);
   app.add_option("--header", s.headers, "A header of each request; Host takes the place of the url's; may be said again")
@@ -97,12 +129,18 @@ void add_http_options(CLI::App& app, http_settings& s, raw_options& raw) {
       ->allow_extra_args(false);
   app.add_option("--json", s.json, "Write the result there; - is standard output")->type_name("FILE");
   app.add_flag("--progress,!--no-progress", s.progress, "A line each second on standard error; without a word, if that is a terminal");
-  CLI::Option* const master = app.add_option("--master", s.master, "Send no requests, but tell others what to do, and gather what they say")
+  CLI::Option* const master = app.add_option("--master", s.master, "Listen there for injectors that join, divide the load among them and merge their "
+                                             "results; sends no requests itself. Port 0: any free one")
+                                  ->check(is_place(0, ""))
                                   ->type_name("HOST:PORT");
-  CLI::Option* const injectors = app.add_option("--injectors", s.injectors, "So many others")->check(from_to(1, 10'000))->type_name("N");
+  CLI::Option* const injectors = app.add_option("--injectors", s.injectors, "Number of injectors to wait for")->check(from_to(1, 10'000))->type_name("N");
   master->needs(injectors);
   injectors->needs(master);
-  app.add_option("--join", s.join, "Be one of those: the load is what the master says")->type_name("HOST:PORT")->excludes(master);
+  app.add_option("--join", s.join, "Join the master there, which says what the load is")
+      ->check(is_place(1, "port 0 cannot be connected to: ports are 1 to 65535"))
+      ->type_name("HOST:PORT")
+      ->excludes(master);
+  app.footer(exit_statuses);
 }
 
 std::string content(const std::string& path) {

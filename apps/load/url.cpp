@@ -1,81 +1,64 @@
 #include "url.h"
 
-#include <netdb.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <memory>
+#include <cstddef>
 #include <stdexcept>
-#include <vector>
+
+#include "authority.h"
+#include "header.h"
+#include "url_bytes.h"
 
 namespace load {
 
 namespace {
 
-bool accepts(const tartan::address& at) noexcept {
-  constexpr int patience_ms = 1000;
-  const int door = ::socket(at.data()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (door < 0) return false;
-  int error = ::connect(door, at.data(), at.size()) == 0 ? 0 : errno;
-  if (error == EINPROGRESS) {
-    pollfd made{door, POLLOUT, 0};
-    socklen_t size = sizeof error;
-    int ready = -1;
-    do ready = ::poll(&made, 1, patience_ms);
-    while (ready < 0 && errno == EINTR);
-    if (ready != 1 || ::getsockopt(door, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = ETIMEDOUT;
-  }
-  ::close(door);
-  return error == 0;
+constexpr std::uint16_t http_port = 80;
+
+[[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument{why}; }
+
+/// What follows the scheme, which has no case (RFC 3986, 3.1).
+std::string_view without_scheme(std::string_view text) {
+  constexpr std::string_view scheme = "http://";
+  if (equals(text.substr(0, scheme.size()), scheme)) return text.substr(scheme.size());
+  if (equals(text.substr(0, std::min(text.find(':'), text.size())), "https")) refuse("https is not supported: expected http://HOST:PORT/path");
+  refuse("expected http://HOST:PORT/path");
 }
 
-/// Of "HOST:PORT", in the system's order.
-std::vector<tartan::address> addresses_of(std::string_view place, std::string_view default_port) {
-  std::string host{place};
-  std::string port{default_port};
-  const std::size_t colon = place.rfind(':');
-  if (colon != std::string_view::npos && place.find(']', colon) == std::string_view::npos) {
-    host = place.substr(0, colon);
-    port = place.substr(colon + 1);
+/// Of a path and a query.
+void check_bytes(std::string_view text) {
+  for (std::size_t n = 0; n < text.size(); ++n) {
+    const char c = text[n];
+    if (c == '%') {
+      const std::string_view digits = text.substr(n + 1, 2);
+      const bool are_hex = digits.size() == 2 && std::all_of(digits.begin(), digits.end(), is_hex_digit);
+      if (!are_hex) refuse("two hexadecimal digits must follow '%': write %25 for '%' itself");
+    } else if (!is_unreserved(c) && !is_sub_delimiter(c) && std::string_view{":@/?"}.find(c) == std::string_view::npos) {
+      refuse("a path or query cannot have " + shown(c) + ": write " + percent_encoded(c));
+    }
   }
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host.empty() || port.empty()) throw std::invalid_argument{"no HOST:PORT: " + std::string{place}};
-  addrinfo wanted{};
-  wanted.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &found);
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner{error == 0 ? found : nullptr, &::freeaddrinfo};
-  if (error != 0) throw std::invalid_argument{std::string{place} + ": " + ::gai_strerror(error)};
-  std::vector<tartan::address> all;
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) all.push_back(tartan::address::from(each->ai_addr, each->ai_addrlen));
-  return all;
+}
+
+url read(std::string_view text) {
+  const std::string_view rest = without_scheme(text);
+  const std::string_view sent = rest.substr(0, rest.find('#'));
+  const std::string_view before_query = sent.substr(0, sent.find('?'));
+  const std::size_t end = std::min(before_query.find('/'), before_query.size());
+  const authority where = parse_authority(sent.substr(0, end), "%25");
+  check_bytes(sent.substr(end));
+  url made{place::of(where, http_port), where.host_header(), std::string{before_query.substr(end)}, std::string{sent.substr(before_query.size())}};
+  if (made.at.port == 0) refuse("port 0 cannot be connected to: ports are 1 to 65535");
+  if (made.path.empty()) made.path = "/";
+  return made;
 }
 
 }  // namespace
 
-const tartan::address& first_that_accepts(std::span<const tartan::address> all) noexcept {
-  const auto found = all.size() == 1 ? all.begin() : std::find_if(all.begin(), all.end(), accepts);
-  return found == all.end() ? all.front() : *found;
-}
-
-tartan::address look_up(std::string_view place, std::string_view default_port) { return addresses_of(place, default_port).front(); }
-
 url parse_url(std::string_view text) {
-  constexpr std::string_view scheme = "http://";
-  const auto is_odd = [](char c) { return static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 0x7f; };
-  if (!text.starts_with(scheme) || std::any_of(text.begin(), text.end(), is_odd)) {
-    throw std::invalid_argument{"no http://HOST:PORT/path: " + std::string{text}};
+  try {
+    return read(text);
+  } catch (const std::invalid_argument& why) {
+    throw std::invalid_argument{"'" + printable(text) + "': " + why.what()};
   }
-  text.remove_prefix(scheme.size());
-  const std::size_t slash = std::min(text.find('/'), text.size());
-  url read;
-  read.host = text.substr(0, slash);
-  read.path = slash == text.size() ? "/" : text.substr(slash);
-  read.at = first_that_accepts(addresses_of(read.host, "80"));
-  return read;
 }
 
 }  // namespace load

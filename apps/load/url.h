@@ -1,29 +1,25 @@
 #pragma once
-/// Where to ask, and for what.
+/// What a --url names.
 
-#include <tartan/io/address.h>
-
-#include <span>
 #include <string>
 #include <string_view>
+
+#include "place.h"
 
 namespace load {
 
 struct url {
-  std::string host;    ///< with the port, if one was said: what the Host header has
-  std::string path;    ///< from its slash on
-  tartan::address at;  ///< of the host's, the first that accepts a connection; if none does, the first
+  place at;
+  std::string host;   ///< as the Host header has it
+  std::string path;   ///< begins with a slash; "/" if the text has none
+  std::string query;  ///< with its question mark; empty: none
 };
 
-/// "http://HOST:PORT/path"; the port is 80 and the path / if they are not said. Looks the host up, which may take a while.
+/// "http://HOST[:PORT][/PATH][?QUERY][#FRAGMENT]" (RFC 3986; RFC 9110, 4.2). The port is 80 if there is none, or an empty one. A fragment is for
+/// the client alone, and dropped. Path and query are sent as they are written: nothing is decoded, encoded or normalized.
 ///
-/// Errors: std::invalid_argument.
+/// Errors: std::invalid_argument, whose text begins with `text`: another scheme, user information, no host, a port that is not 1 to 65535, an IPv6
+/// address without brackets, and bytes that have to be percent-encoded.
 [[nodiscard]] url parse_url(std::string_view text);
-
-/// "HOST:PORT", likewise, but the host's first address: nothing is tried, for a master counts who connects.
-[[nodiscard]] tartan::address look_up(std::string_view place, std::string_view default_port);
-
-/// Each has a second: a name may have addresses of both kinds, as localhost has, and a server listen at one of them. There is one at least.
-[[nodiscard]] const tartan::address& first_that_accepts(std::span<const tartan::address> all) noexcept;
 
 }  // namespace load

@@ -1,71 +1,142 @@
 #include "url.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <stdexcept>
 #include <string>
-#include <vector>
+#include <string_view>
 
 namespace load {
 namespace {
 
-TEST(a_url, has_a_host_a_port_and_a_path) {
+/// Why it is refused, without the URL itself; empty if it is not refused.
+std::string refusal(const std::string& text) {
+  try {
+    static_cast<void>(parse_url(text));
+  } catch (const std::invalid_argument& why) {
+    const std::string all = why.what();
+    return all.starts_with("'") ? all.substr(all.find("': ") + 3) : "does not begin with the URL: " + all;
+  }
+  return {};
+}
+
+TEST(a_url, has_a_host_a_port_a_path_and_a_query) {
   const url read = parse_url("http://127.0.0.1:8080/a/b?c=d");
+  EXPECT_EQ(read.at, (place{"127.0.0.1", 8080}));
   EXPECT_EQ(read.host, "127.0.0.1:8080");
-  EXPECT_EQ(read.path, "/a/b?c=d");
-  EXPECT_EQ(read.at.to_string(), "127.0.0.1:8080");
+  EXPECT_EQ(read.path, "/a/b");
+  EXPECT_EQ(read.query, "?c=d");
 }
 
 TEST(a_url, may_leave_port_and_path_out) {
-  const url read = parse_url("http://127.0.0.1");
-  EXPECT_EQ(read.host, "127.0.0.1");
+  const url read = parse_url("http://server.example");
+  EXPECT_EQ(read.at, (place{"server.example", 80}));
+  EXPECT_EQ(read.host, "server.example");
   EXPECT_EQ(read.path, "/");
-  EXPECT_EQ(read.at.to_string(), "127.0.0.1:80");
+  EXPECT_EQ(read.query, "");
 }
 
-TEST(a_url, may_have_an_ipv6_address_or_a_name) {
-  const url read = parse_url("http://[::1]:81/");
-  EXPECT_EQ(read.host, "[::1]:81");
-  EXPECT_EQ(read.at.to_string(), "[::1]:81");
-  EXPECT_EQ(parse_url("http://[::1]/").at.port(), 80);
-  EXPECT_TRUE(parse_url("http://localhost:82/").at.is_ip());
+TEST(a_url, may_have_an_empty_port_which_is_80) {
+  EXPECT_EQ(parse_url("http://server.example:/a").at.port, 80);
+  EXPECT_EQ(parse_url("http://server.example:/a").host, "server.example");
+  EXPECT_EQ(parse_url("http://[::1]:").at, (place{"::1", 80}));
 }
 
-/// At a port of its own of 127.0.0.1.
-class a_door {
- public:
-  a_door() {
-    const tartan::address any = *tartan::address::parse("127.0.0.1:0");
-    EXPECT_EQ(::bind(door_, any.data(), any.size()), 0);
-    EXPECT_EQ(::listen(door_, 1), 0);
-    sockaddr_storage at{};
-    socklen_t size = sizeof at;
-    EXPECT_EQ(::getsockname(door_, reinterpret_cast<sockaddr*>(&at), &size), 0);
-    port_ = tartan::address::from(reinterpret_cast<sockaddr*>(&at), size).port();
+TEST(a_url, may_have_a_query_right_behind_the_host) {
+  const url read = parse_url("http://127.0.0.1:81?a/b?c");
+  EXPECT_EQ(read.at, (place{"127.0.0.1", 81}));
+  EXPECT_EQ(read.host, "127.0.0.1:81");
+  EXPECT_EQ(read.path, "/");
+  EXPECT_EQ(read.query, "?a/b?c");
+  EXPECT_EQ(parse_url("http://a?").query, "?") << "an empty query is not none (RFC 3986, 6.2.3)";
+}
+
+TEST(a_url, drops_its_fragment) {
+  EXPECT_EQ(parse_url("http://a/b#c").path, "/b");
+  EXPECT_EQ(parse_url("http://a/b?c#d?e").query, "?c");
+  EXPECT_EQ(parse_url("http://a/b#c?d").query, "");
+  EXPECT_EQ(parse_url("http://a:81#b/c@d:99999").at, (place{"a", 81}));
+  EXPECT_EQ(parse_url("http://a#").path, "/");
+}
+
+TEST(a_url, has_a_scheme_in_letters_of_either_case) {
+  EXPECT_EQ(parse_url("HTTP://a:81/B").path, "/B");
+  EXPECT_EQ(parse_url("hTTp://A/").host, "A");
+}
+
+TEST(a_url, may_have_an_ipv6_address_in_brackets) {
+  const url read = parse_url("http://[2001:db8::1]:81/");
+  EXPECT_EQ(read.at, (place{"2001:db8::1", 81}));
+  EXPECT_EQ(read.host, "[2001:db8::1]:81");
+  EXPECT_EQ(parse_url("http://[::1]?a").at, (place{"::1", 80}));
+  EXPECT_EQ(parse_url("http://[::ffff:127.0.0.1]/").host, "[::ffff:127.0.0.1]");
+}
+
+TEST(a_url, keeps_the_zone_of_an_ipv6_address_from_the_server) {
+  const url read = parse_url("http://[fe80::1%25eth0]:81/");
+  EXPECT_EQ(read.at, (place{"fe80::1%eth0", 81}));
+  EXPECT_EQ(read.host, "[fe80::1]:81");
+  EXPECT_EQ(refusal("http://[fe80::1%eth0]/"), "the zone of an IPv6 address is written as [fe80::1%25eth0]");
+}
+
+TEST(a_url, with_a_port_that_does_not_exist_is_refused) {
+  EXPECT_EQ(refusal("http://127.0.0.1:65616/"), "port 65616 is above 65535, the highest port");
+  EXPECT_EQ(refusal("http://[::1]:4294967376/"), "port 4294967376 is above 65535, the highest port");
+  EXPECT_EQ(refusal("http://127.0.0.1:0/"), "port 0 cannot be connected to: ports are 1 to 65535");
+  EXPECT_EQ(refusal("http://127.0.0.1:http/"), "port 'http' is not a number");
+  EXPECT_EQ(parse_url("http://127.0.0.1:65535/").at.port, 65535);
+  EXPECT_EQ(parse_url("http://127.0.0.1:00080/").host, "127.0.0.1:80");
+}
+
+TEST(a_url, with_user_information_is_refused) {
+  for (const char* const text : {"http://me@127.0.0.1/", "http://me:secret@127.0.0.1:80/", "http://@127.0.0.1", "http://me@[::1]/", "http://a:80@b?c"}) {
+    EXPECT_TRUE(refusal(text).starts_with("user information before '@' is not sent: remove it, and use --header")) << text;
   }
-  a_door(const a_door&) = delete;
-  ~a_door() { ::close(door_); }
-  [[nodiscard]] tartan::address at(const std::string& host) const { return *tartan::address::parse(host + ":" + std::to_string(port_)); }
-
- private:
-  const int door_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  unsigned port_ = 0;
-};
-
-TEST(a_name_with_several_addresses, is_asked_at_the_first_that_accepts) {
-  const a_door door;
-  const std::vector<tartan::address> second{door.at("127.0.0.2"), door.at("127.0.0.1"), door.at("127.0.0.3")};
-  EXPECT_EQ(first_that_accepts(second).to_string(), second[1].to_string());
-  const std::vector<tartan::address> none{door.at("127.0.0.2"), door.at("127.0.0.3")};
-  EXPECT_EQ(first_that_accepts(none).to_string(), none[0].to_string());
+  EXPECT_EQ(parse_url("http://127.0.0.1/me@there?a@b").path, "/me@there") << "behind the host it means nothing";
 }
 
-TEST(what_is_no_url, is_not_taken_for_one) {
-  for (const char* const text : {"", "127.0.0.1:80", "https://127.0.0.1/", "http://", "http:///x", "http://127.0.0.1:/", "http://127.0.0.1:x/",
-                                 "http://127.0.0.1/a b", "http://127.0.0.1/\r\nX: y", "http://127.0.0.256/"}) {
-    EXPECT_THROW(static_cast<void>(parse_url(text)), std::invalid_argument) << text;
+TEST(a_url, of_another_scheme_is_refused) {
+  EXPECT_EQ(refusal("https://127.0.0.1/"), "https is not supported: expected http://HOST:PORT/path");
+  EXPECT_EQ(refusal("HTTPS://127.0.0.1/"), "https is not supported: expected http://HOST:PORT/path");
+  for (const char* const text : {"", "127.0.0.1:80", "ftp://a/", "http:/a", "http:a", "//a/", "http", " http://a/", "http//a/"}) {
+    EXPECT_EQ(refusal(text), "expected http://HOST:PORT/path") << text;
+  }
+}
+
+TEST(a_url, without_a_host_is_refused) {
+  for (const char* const text : {"http://", "http:///x", "http://?x", "http://#x", "http://:80/"}) EXPECT_EQ(refusal(text), "the host is missing") << text;
+}
+
+TEST(a_url, with_an_address_that_is_none_is_refused) {
+  EXPECT_EQ(refusal("http://::1/"), "there is more than one ':': an IPv6 address stands in brackets, as [::1]:80");
+  EXPECT_EQ(refusal("http://[::1/"), "']' is missing after the IPv6 address");
+  EXPECT_EQ(refusal("http://[v1.a]/"), "'v1.a' is not an IPv6 address");
+  EXPECT_EQ(refusal("http://a%41/"), "a host name cannot have '%'");
+  EXPECT_EQ(refusal("http://a\\b/"), "a host name cannot have '\\'");
+}
+
+TEST(a_url, with_bytes_that_have_to_be_encoded_is_refused) {
+  EXPECT_EQ(refusal("http://a/a b"), "a path or query cannot have ' ': write %20");
+  EXPECT_EQ(refusal("http://a/\r\nX: y"), "a path or query cannot have byte 0x0D: write %0D");
+  EXPECT_EQ(refusal("http://a/?\xc3\xa4"), "a path or query cannot have byte 0xC3: write %C3");
+  EXPECT_EQ(refusal("http://a/?x[]=1"), "a path or query cannot have '[': write %5B");
+  EXPECT_EQ(refusal("http://a/100%"), "two hexadecimal digits must follow '%': write %25 for '%' itself");
+  EXPECT_EQ(refusal("http://a/?%4x"), "two hexadecimal digits must follow '%': write %25 for '%' itself");
+  EXPECT_EQ(parse_url("http://a/-._~!$&'()*+,;=:@/%c3%A4?/?").path, "/-._~!$&'()*+,;=:@/%c3%A4");
+}
+
+TEST(a_url, is_sent_as_it_is_written) {
+  const url read = parse_url("http://a//b/../c/.?%7e");
+  EXPECT_EQ(read.path, "//b/../c/.");
+  EXPECT_EQ(read.query, "?%7e");
+}
+
+TEST(a_url, that_is_refused_is_shown_on_one_line) {
+  try {
+    static_cast<void>(parse_url("http://a/\n\x1b[2J"));
+    FAIL() << "it was not refused";
+  } catch (const std::invalid_argument& why) {
+    EXPECT_EQ(std::string_view{why.what()}, "'http://a/%0A%1B[2J': a path or query cannot have byte 0x0A: write %0A");
   }
 }
 

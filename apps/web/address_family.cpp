@@ -5,9 +5,12 @@
 #include <tartan/core/result.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <system_error>
 
 namespace web {
 
@@ -23,11 +26,21 @@ bool is_mapped(const tartan::address& at) noexcept {
 
 bool is_ipv4(const tartan::address& at) noexcept { return at.family() == AF_INET || is_mapped(at); }
 
+/// Digits alone, and more than a port can be.
+bool is_beyond_ports(std::string_view port) noexcept {
+  std::uint16_t unused = 0;
+  const bool is_number = !port.empty() && std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return is_number && std::from_chars(port.data(), port.data() + port.size(), unused).ec == std::errc::result_out_of_range;
+}
+
 }  // namespace
 
 std::string why_no_address(const std::string& text) {
   const tartan::result<tartan::address> at = tartan::address::parse(text);
-  return at && at->is_ip() ? "" : "'" + text + "' is no address: expected something like 127.0.0.1:80 or [::1]:80";
+  if (at && at->is_ip()) return {};
+  const std::string port = text.substr(text.rfind(':') + 1);
+  if (port.size() != text.size() && is_beyond_ports(port)) return "'" + text + "': port " + port + " is above 65535, the highest port";
+  return "'" + text + "' is no address: expected something like 127.0.0.1:80 or [::1]:80";
 }
 
 bool has_ipv4_beside(const std::string& one, const std::vector<std::string>& all) {

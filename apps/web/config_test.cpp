@@ -121,7 +121,7 @@ TEST_F(a_config, names_line_and_key_of_each_mistake) {
       {"listen = []\n" + host, "1: listen: is empty"},
       {"listen = [\":80\",\n  80]\n" + host, "2: listen: is no text in quotes"},
       {"listen = \"localhost:80\"\n" + host, "1: listen: 'localhost:80' is no address: expected something like 127.0.0.1:80 or [::1]:80"},
-      {"listen-tls = [\":443\",\n\":65536\"]\n" + host, "2: listen-tls: ':65536' is no address: expected something like 127.0.0.1:80 or [::1]:80"},
+      {"listen-tls = [\":443\",\n\":65536\"]\n" + host, "2: listen-tls: ':65536': port 65536 is above 65535, the highest port"},
       {"listen = \"unix:/tmp/a\"\n" + host, "1: listen: 'unix:/tmp/a' is no address: expected something like 127.0.0.1:80 or [::1]:80"},
       {"access-log = \"\"\n" + host, "1: access-log: is empty"},
       {"access-log = 1\n" + host, "1: access-log: is no text in quotes"},

@@ -19,6 +19,7 @@
 #include <boost/beast/http.hpp>
 
 #include "bench/web/files.h"
+#include "bench/web/port.h"
 
 namespace {
 
@@ -118,7 +119,7 @@ int main(int argc, char** argv) {
   for (const auto& [target, body] : found) known[target] = &kept.emplace_back(file{bench::head_of(body.size(), "Beast"), body});
   const int workers = std::atoi(argv[3]);
   asio::io_context context{workers};
-  door in{context, static_cast<unsigned short>(std::atoi(argv[2])), known};
+  door in{context, bench::port_of(argv[2]), known};
   in.accept();
   std::vector<std::thread> others;
   for (int n = 1; n < workers; ++n) others.emplace_back([&context] { context.run(); });

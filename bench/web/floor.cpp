@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "bench/web/files.h"
+#include "bench/web/port.h"
 
 namespace {
 
@@ -154,7 +155,7 @@ int main(int argc, char** argv) {
   if (argc < 4) return std::fprintf(stderr, "floor ROOT PORT WORKERS [close]\n"), 2;
   const bool closing = argc > 4 && std::string_view{argv[4]} == "close";
   const answers with{argv[1], closing};
-  const auto port = static_cast<std::uint16_t>(std::atoi(argv[2]));
+  const auto port = bench::port_of(argv[2]);
   std::vector<std::thread> others;
   for (int n = 1; n < std::atoi(argv[3]); ++n) others.emplace_back([&] { loop{with, port, closing}.run(); });
   loop{with, port, closing}.run();

@@ -51,11 +51,11 @@ class odd_server:
     The first connections, `unheard` of them, are closed before anything is asked.
     """
 
-    def __init__(self, answer, unheard=0):
+    def __init__(self, answer, unheard=0, host="127.0.0.1"):
         self.answer, self.unheard = answer, unheard
         self.heads, self.connections = [], 0
         self.lock = threading.Lock()
-        self.door = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        self.door = socket.create_server((host, 0), backlog=1024, family=socket.AF_INET6 if ":" in host else socket.AF_INET)
         self.port = self.door.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
 

@@ -16,7 +16,9 @@ namespace load {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument{why}; }
+[[noreturn]] void refuse(const std::string& why) {
+  throw std::invalid_argument{why};
+}
 
 /// Not by getaddrinfo(): it takes 65616 for 80.
 std::uint16_t port_of(std::string_view digits) {
@@ -24,7 +26,8 @@ std::uint16_t port_of(std::string_view digits) {
   std::uint16_t port = 0;
   const std::errc error = std::from_chars(digits.data(), digits.data() + digits.size(), port).ec;
   if (error != std::errc{}) {
-    refuse("port " + std::string{digits} + " is above " + std::to_string(std::numeric_limits<std::uint16_t>::max()) + ", the highest port");
+    refuse("port " + std::string{digits} + " is above " + std::to_string(std::numeric_limits<std::uint16_t>::max()) +
+           ", the highest port");
   }
   return port;
 }
@@ -50,13 +53,16 @@ authority ipv6_authority(std::string_view text, std::string_view zone_mark) {
       refuse("the zone of an IPv6 address is written as [fe80::1" + std::string{zone_mark} + "eth0]");
     }
     read.zone = zone.substr(zone_mark.size());
-    if (!std::all_of(read.zone.begin(), read.zone.end(), is_unreserved)) refuse("'" + printable(read.zone) + "' is not the name of an interface");
+    if (!std::all_of(read.zone.begin(), read.zone.end(), is_unreserved))
+      refuse("'" + printable(read.zone) + "' is not the name of an interface");
     host = host.substr(0, mark);
   }
   read.host = host;
-  const auto fits = [](char c) { return is_hex_digit(c) || c == ':' || c == '.'; };  // nor a zero byte, which would end what inet_pton() reads
+  // Checked first: a zero byte would end what inet_pton() reads.
+  const auto fits = [](char c) { return is_hex_digit(c) || c == ':' || c == '.'; };
   in6_addr unused{};
-  const bool is_address = std::all_of(read.host.begin(), read.host.end(), fits) && ::inet_pton(AF_INET6, read.host.c_str(), &unused) == 1;
+  const bool is_address =
+      std::all_of(read.host.begin(), read.host.end(), fits) && ::inet_pton(AF_INET6, read.host.c_str(), &unused) == 1;
   if (!is_address) refuse("'" + printable(read.host) + "' is not an IPv6 address");
   return read;
 }
@@ -70,12 +76,14 @@ std::string authority::host_header() const {
 
 authority parse_authority(std::string_view text, std::string_view zone_mark) {
   if (text.find('@') != std::string_view::npos) {
-    refuse("user information before '@' is not sent: remove it, and use --header \"Authorization: ...\" if the server asks for it");
+    refuse("user information before '@' is not sent: remove it, "
+           "and use --header \"Authorization: ...\" if the server asks for it");
   }
   if (text.starts_with('[')) return ipv6_authority(text, zone_mark);
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view rest = text.substr(colon);
-  if (rest.find(':', 1) != std::string_view::npos) refuse("there is more than one ':': an IPv6 address stands in brackets, as [::1]:80");
+  if (rest.find(':', 1) != std::string_view::npos)
+    refuse("there is more than one ':': an IPv6 address stands in brackets, as [::1]:80");
   authority read;
   read.host = text.substr(0, colon);
   if (read.host.empty()) refuse("the host is missing");

@@ -32,8 +32,8 @@ struct place {
 /// Errors: std::invalid_argument.
 [[nodiscard]] std::vector<tartan::address> look_up(const place& where);
 
-/// The first that accepts a connection; the first of all if none does. A name may have addresses of both families, as localhost has, and
-/// the server listen at one of them. Waits at most a second for each.
+/// The first that accepts a connection; the first of all if none does. A name may have addresses of both families, as
+/// localhost has, while the server listens at one of them. Waits at most a second for each.
 [[nodiscard]] const tartan::address& first_that_accepts(std::span<const tartan::address> all) noexcept;
 
 }  // namespace load

@@ -35,7 +35,8 @@ TEST(a_place, without_a_port_is_refused) {
 }
 
 TEST(a_port, beyond_65535_is_refused_and_does_not_wrap_around) {
-  for (const char* const digits : {"65536", "65616", "74536", "4294967376", "18446744073709551696", "99999999999999999999999"}) {
+  for (const char* const digits :
+       {"65536", "65616", "74536", "4294967376", "18446744073709551696", "99999999999999999999999"}) {
     EXPECT_EQ(refusal("127.0.0.1:" + std::string{digits}),
               "'127.0.0.1:" + std::string{digits} + "': port " + digits + " is above 65535, the highest port");
   }
@@ -84,7 +85,9 @@ class a_door {
   }
   a_door(const a_door&) = delete;
   ~a_door() { ::close(door_); }
-  [[nodiscard]] tartan::address at(const std::string& host) const { return *tartan::address::parse(host + ":" + std::to_string(port_)); }
+  [[nodiscard]] tartan::address at(const std::string& host) const {
+    return *tartan::address::parse(host + ":" + std::to_string(port_));
+  }
 
  private:
   const int door_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

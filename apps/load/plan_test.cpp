@@ -23,7 +23,8 @@ TEST(a_plan, asks_as_a_browser_would) {
 }
 
 TEST(a_plan, asks_with_a_path_where_the_url_has_only_a_query) {
-  EXPECT_EQ(plan{of_urls({"HTTP://127.0.0.1:81?b#c"})}.site_of(0).pages[0].request, "GET /?b HTTP/1.1\r\nHost: 127.0.0.1:81\r\n\r\n");
+  EXPECT_EQ(plan{of_urls({"HTTP://127.0.0.1:81?b#c"})}.site_of(0).pages[0].request,
+            "GET /?b HTTP/1.1\r\nHost: 127.0.0.1:81\r\n\r\n");
 }
 
 TEST(a_plan, asks_with_the_headers_that_are_given) {
@@ -60,7 +61,8 @@ TEST(a_plan, has_the_files_of_a_set_with_what_is_in_them) {
   EXPECT_EQ(made.site_of(1).pages[35].request.substr(0, 35), "GET /sub/dir00000/class3_8 HTTP/1.1");
   EXPECT_EQ(*made.site_of(1).pages[35].body->known(), content_of(*s.set, 35, 921'600));
   s.urls = {"http://127.0.0.1:81/sub/?x=y#z"};
-  EXPECT_EQ(plan{s}.site_of(0).pages[0].request.substr(0, 44), "GET /sub/dir00000/class0_0?x=y HTTP/1.1\r\nHos") << "the query stands behind the name";
+  EXPECT_EQ(plan{s}.site_of(0).pages[0].request.substr(0, 44), "GET /sub/dir00000/class0_0?x=y HTTP/1.1\r\nHos")
+      << "the query stands behind the name";
   std::set<const page*> drawn;
   random_source chance{1};
   for (int n = 0; n < 100'000; ++n) drawn.insert(&made.draw(made.site_of(0), chance));

@@ -113,7 +113,8 @@ std::string what_went_wrong(const load_result& of, const std::optional<server_re
   const auto errors = std::accumulate(of.errors.begin(), of.errors.end(), std::uint64_t{0});
   if (of.requests == 0) add("not one right answer in the measured time");
   if (errors != 0) add(std::to_string(errors) + (errors == 1 ? " error" : " errors"));
-  if (server && server->used.ended_roots != 0) add(std::to_string(server->used.ended_roots) + " of the --server processes ended");
+  if (server && server->used.ended_roots != 0)
+    add(std::to_string(server->used.ended_roots) + " of the --server processes ended");
   return all;
 }
 

@@ -59,9 +59,11 @@ struct server_result {
   tree_memory after;   ///< what is measured, with all connections open
 };
 
-/// One line that says why the exit status is 1: errors, no right answer in the measured time, a server process that has ended. Empty: it is 0.
+/// One line that says why the exit status is 1: errors, no right answer in the measured time, a server process that has
+/// ended. Empty: the status is 0.
 ///
-/// Without a right answer nothing was measured, even if there is no error: a server that never answers, or a signal before the first answer.
+/// Without a right answer nothing was measured, even if there is no error: the server never answers, or a signal comes
+/// before the first answer.
 [[nodiscard]] std::string what_went_wrong(const load_result& of, const std::optional<server_result>& server);
 
 /// One object.

@@ -88,7 +88,8 @@ TEST(a_result, that_went_wrong_says_why_the_exit_status_is_1) {
   load_result r;
   EXPECT_EQ(what_went_wrong(r, std::nullopt), "not one right answer in the measured time");
   r.unanswered = 5;
-  EXPECT_EQ(what_went_wrong(r, std::nullopt), "not one right answer in the measured time") << "of an open loop whose server never answers";
+  EXPECT_EQ(what_went_wrong(r, std::nullopt), "not one right answer in the measured time")
+      << "of an open loop whose server never answers";
   r.errors[static_cast<std::size_t>(error_kind::status)] = 1;
   EXPECT_EQ(what_went_wrong(r, std::nullopt), "not one right answer in the measured time; 1 error");
   r.requests = 1;

@@ -23,8 +23,10 @@ namespace {
 
 constexpr const char* exit_statuses =
     "Exit status: 0 if at least one answer was counted and there was no error;\n"
-    "1 if there was an error, not one right answer in the measured time, or a --server process that ended: the result is still written;\n"
-    "2 if there is no result: wrong options, too few descriptors, a lost master or injector, a result that cannot be written.";
+    "1 if there was an error, not one right answer in the measured time, or a --server process that ended: "
+    "the result is still written;\n"
+    "2 if there is no result: wrong options, too few descriptors, a lost master or injector, "
+    "a result that cannot be written.";
 
 /// All of the text is one number from `least` to `most`. The parser's own conversions make a large number of "-1", and its range has
 /// room for "nan".
@@ -94,7 +96,8 @@ struct raw_options {
 };
 
 void add_load_options(CLI::App& app, load_settings& s, raw_options& raw) {
-  app.add_option("--url", s.urls, "What to ask for: port 80 if none is given, a fragment is dropped; https and user@ are refused. "
+  app.add_option("--url", s.urls,
+                 "What to ask for: port 80 if none is given, a fragment is dropped; https and user@ are refused. "
                  "May be repeated: client i takes number i modulo their number")
       ->check(is_url)
       ->type_name("http://HOST:PORT/path")
@@ -129,11 +132,15 @@ void add_http_options(CLI::App& app, http_settings& s, raw_options& raw) {
       ->allow_extra_args(false);
   app.add_option("--json", s.json, "Write the result there; - is standard output")->type_name("FILE");
   app.add_flag("--progress,!--no-progress", s.progress, "A line each second on standard error; without a word, if that is a terminal");
-  CLI::Option* const master = app.add_option("--master", s.master, "Listen there for injectors that join, divide the load among them and merge their "
-                                             "results; sends no requests itself. Port 0: any free one")
-                                  ->check(is_place(0, ""))
-                                  ->type_name("HOST:PORT");
-  CLI::Option* const injectors = app.add_option("--injectors", s.injectors, "Number of injectors to wait for")->check(from_to(1, 10'000))->type_name("N");
+  CLI::Option* const master =
+      app.add_option("--master", s.master,
+                     "Listen there for injectors that join, divide the load among them and merge their "
+                     "results; sends no requests itself. Port 0: any free one")
+          ->check(is_place(0, ""))
+          ->type_name("HOST:PORT");
+  CLI::Option* const injectors = app.add_option("--injectors", s.injectors, "Number of injectors to wait for")
+                                     ->check(from_to(1, 10'000))
+                                     ->type_name("N");
   master->needs(injectors);
   injectors->needs(master);
   app.add_option("--join", s.join, "Join the master there, which says what the load is")

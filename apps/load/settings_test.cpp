@@ -125,15 +125,20 @@ TEST(the_command_line, that_is_wrong_is_refused_with_one_line) {
 }
 
 TEST(the_command_line, with_a_wrong_url_or_place_is_refused_with_its_reason) {
-  EXPECT_EQ(refusal({"http", "--url", "http://a/", "--url", "http://b:65616/"}),
-            "tartan-load: --url: 'http://b:65616/': port 65616 is above 65535, the highest port (see tartan-load --help)\n");
+  EXPECT_EQ(
+      refusal({"http", "--url", "http://a/", "--url", "http://b:65616/"}),
+      "tartan-load: --url: 'http://b:65616/': port 65616 is above 65535, the highest port (see tartan-load --help)\n");
   EXPECT_EQ(refusal({"http", "--url", "http://a/", "--master", "127.0.0.1:65536", "--injectors", "1"}),
-            "tartan-load: --master: '127.0.0.1:65536': port 65536 is above 65535, the highest port (see tartan-load --help)\n");
-  EXPECT_EQ(refusal({"http", "--join", "[::1]:74536"}),
-            "tartan-load: --join: '[::1]:74536': port 74536 is above 65535, the highest port (see tartan-load --help)\n");
+            "tartan-load: --master: '127.0.0.1:65536': port 65536 is above 65535, the highest port (see tartan-load "
+            "--help)\n");
+  EXPECT_EQ(
+      refusal({"http", "--join", "[::1]:74536"}),
+      "tartan-load: --join: '[::1]:74536': port 74536 is above 65535, the highest port (see tartan-load --help)\n");
   EXPECT_EQ(refusal({"http", "--join", "127.0.0.1:0"}),
-            "tartan-load: --join: '127.0.0.1:0': port 0 cannot be connected to: ports are 1 to 65535 (see tartan-load --help)\n");
-  EXPECT_TRUE(parse({"http", "--url", "http://a/", "--master", "127.0.0.1:0", "--injectors", "1"}).http) << "port 0: any free one";
+            "tartan-load: --join: '127.0.0.1:0': port 0 cannot be connected to: ports are 1 to 65535 (see tartan-load "
+            "--help)\n");
+  EXPECT_TRUE(parse({"http", "--url", "http://a/", "--master", "127.0.0.1:0", "--injectors", "1"}).http)
+      << "port 0: any free one";
 }
 
 TEST(the_command_line, prints_the_help_that_is_asked_for) {

@@ -14,13 +14,16 @@ namespace {
 
 constexpr std::uint16_t http_port = 80;
 
-[[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument{why}; }
+[[noreturn]] void refuse(const std::string& why) {
+  throw std::invalid_argument{why};
+}
 
 /// What follows the scheme, which has no case (RFC 3986, 3.1).
 std::string_view without_scheme(std::string_view text) {
   constexpr std::string_view scheme = "http://";
   if (equals(text.substr(0, scheme.size()), scheme)) return text.substr(scheme.size());
-  if (equals(text.substr(0, std::min(text.find(':'), text.size())), "https")) refuse("https is not supported: expected http://HOST:PORT/path");
+  if (equals(text.substr(0, std::min(text.find(':'), text.size())), "https"))
+    refuse("https is not supported: expected http://HOST:PORT/path");
   refuse("expected http://HOST:PORT/path");
 }
 
@@ -32,7 +35,8 @@ void check_bytes(std::string_view text) {
       const std::string_view digits = text.substr(n + 1, 2);
       const bool are_hex = digits.size() == 2 && std::all_of(digits.begin(), digits.end(), is_hex_digit);
       if (!are_hex) refuse("two hexadecimal digits must follow '%': write %25 for '%' itself");
-    } else if (!is_unreserved(c) && !is_sub_delimiter(c) && std::string_view{":@/?"}.find(c) == std::string_view::npos) {
+    } else if (!is_unreserved(c) && !is_sub_delimiter(c) &&
+               std::string_view{":@/?"}.find(c) == std::string_view::npos) {
       refuse("a path or query cannot have " + shown(c) + ": write " + percent_encoded(c));
     }
   }
@@ -45,7 +49,8 @@ url read(std::string_view text) {
   const std::size_t end = std::min(before_query.find('/'), before_query.size());
   const authority where = parse_authority(sent.substr(0, end), "%25");
   check_bytes(sent.substr(end));
-  url made{place::of(where, http_port), where.host_header(), std::string{before_query.substr(end)}, std::string{sent.substr(before_query.size())}};
+  url made{place::of(where, http_port), where.host_header(), std::string{before_query.substr(end)},
+           std::string{sent.substr(before_query.size())}};
   if (made.at.port == 0) refuse("port 0 cannot be connected to: ports are 1 to 65535");
   if (made.path.empty()) made.path = "/";
   return made;

@@ -15,11 +15,12 @@ struct url {
   std::string query;  ///< with its question mark; empty: none
 };
 
-/// "http://HOST[:PORT][/PATH][?QUERY][#FRAGMENT]" (RFC 3986; RFC 9110, 4.2). The port is 80 if there is none, or an empty one. A fragment is for
-/// the client alone, and dropped. Path and query are sent as they are written: nothing is decoded, encoded or normalized.
+/// "http://HOST[:PORT][/PATH][?QUERY][#FRAGMENT]" (RFC 3986; RFC 9110, 4.2). The port is 80 if it is left out or empty.
+/// A fragment is dropped: it is for the client alone. Path and query are sent as they are written: nothing is decoded,
+/// encoded or normalized.
 ///
-/// Errors: std::invalid_argument, whose text begins with `text`: another scheme, user information, no host, a port that is not 1 to 65535, an IPv6
-/// address without brackets, and bytes that have to be percent-encoded.
+/// Errors: std::invalid_argument, whose text begins with `text`: another scheme, user information, no host, a port that
+/// is not 1 to 65535, an IPv6 address without brackets, and bytes that have to be percent-encoded.
 [[nodiscard]] url parse_url(std::string_view text);
 
 }  // namespace load

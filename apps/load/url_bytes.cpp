@@ -4,7 +4,9 @@ namespace load {
 
 namespace {
 
-bool can_be_printed(char c) noexcept { return c >= ' ' && c <= '~'; }
+bool can_be_printed(char c) noexcept {
+  return c >= ' ' && c <= '~';
+}
 
 std::string hex(char c) {
   constexpr std::string_view digits = "0123456789ABCDEF";
@@ -14,9 +16,13 @@ std::string hex(char c) {
 
 }  // namespace
 
-std::string percent_encoded(char c) { return "%" + hex(c); }
+std::string percent_encoded(char c) {
+  return "%" + hex(c);
+}
 
-std::string shown(char c) { return can_be_printed(c) ? std::string{'\'', c, '\''} : "byte 0x" + hex(c); }
+std::string shown(char c) {
+  return can_be_printed(c) ? std::string{'\'', c, '\''} : "byte 0x" + hex(c);
+}
 
 std::string printable(std::string_view text) {
   std::string made;

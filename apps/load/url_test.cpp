@@ -89,8 +89,10 @@ TEST(a_url, with_a_port_that_does_not_exist_is_refused) {
 }
 
 TEST(a_url, with_user_information_is_refused) {
-  for (const char* const text : {"http://me@127.0.0.1/", "http://me:secret@127.0.0.1:80/", "http://@127.0.0.1", "http://me@[::1]/", "http://a:80@b?c"}) {
-    EXPECT_TRUE(refusal(text).starts_with("user information before '@' is not sent: remove it, and use --header")) << text;
+  for (const char* const text : {"http://me@127.0.0.1/", "http://me:secret@127.0.0.1:80/", "http://@127.0.0.1",
+                                 "http://me@[::1]/", "http://a:80@b?c"}) {
+    EXPECT_TRUE(refusal(text).starts_with("user information before '@' is not sent: remove it, and use --header"))
+        << text;
   }
   EXPECT_EQ(parse_url("http://127.0.0.1/me@there?a@b").path, "/me@there") << "behind the host it means nothing";
 }
@@ -98,13 +100,15 @@ TEST(a_url, with_user_information_is_refused) {
 TEST(a_url, of_another_scheme_is_refused) {
   EXPECT_EQ(refusal("https://127.0.0.1/"), "https is not supported: expected http://HOST:PORT/path");
   EXPECT_EQ(refusal("HTTPS://127.0.0.1/"), "https is not supported: expected http://HOST:PORT/path");
-  for (const char* const text : {"", "127.0.0.1:80", "ftp://a/", "http:/a", "http:a", "//a/", "http", " http://a/", "http//a/"}) {
+  for (const char* const text :
+       {"", "127.0.0.1:80", "ftp://a/", "http:/a", "http:a", "//a/", "http", " http://a/", "http//a/"}) {
     EXPECT_EQ(refusal(text), "expected http://HOST:PORT/path") << text;
   }
 }
 
 TEST(a_url, without_a_host_is_refused) {
-  for (const char* const text : {"http://", "http:///x", "http://?x", "http://#x", "http://:80/"}) EXPECT_EQ(refusal(text), "the host is missing") << text;
+  for (const char* const text : {"http://", "http:///x", "http://?x", "http://#x", "http://:80/"})
+    EXPECT_EQ(refusal(text), "the host is missing") << text;
 }
 
 TEST(a_url, with_an_address_that_is_none_is_refused) {

@@ -29,8 +29,10 @@ bool is_ipv4(const tartan::address& at) noexcept { return at.family() == AF_INET
 /// Digits alone, and more than a port can be.
 bool is_beyond_ports(std::string_view port) noexcept {
   std::uint16_t unused = 0;
-  const bool is_number = !port.empty() && std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return is_number && std::from_chars(port.data(), port.data() + port.size(), unused).ec == std::errc::result_out_of_range;
+  const bool is_number =
+      !port.empty() && std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return is_number &&
+         std::from_chars(port.data(), port.data() + port.size(), unused).ec == std::errc::result_out_of_range;
 }
 
 }  // namespace
@@ -39,7 +41,8 @@ std::string why_no_address(const std::string& text) {
   const tartan::result<tartan::address> at = tartan::address::parse(text);
   if (at && at->is_ip()) return {};
   const std::string port = text.substr(text.rfind(':') + 1);
-  if (port.size() != text.size() && is_beyond_ports(port)) return "'" + text + "': port " + port + " is above 65535, the highest port";
+  if (port.size() != text.size() && is_beyond_ports(port))
+    return "'" + text + "': port " + port + " is above 65535, the highest port";
   return "'" + text + "' is no address: expected something like 127.0.0.1:80 or [::1]:80";
 }
 

@@ -32,9 +32,11 @@ TEST(address_family, an_ipv6_address_has_one_of_ipv4_beside_it_at_its_port_alone
 TEST(address_family, a_port_beyond_65535_is_named_as_what_is_wrong) {
   EXPECT_EQ(why_no_address("127.0.0.1:65535"), "");
   EXPECT_EQ(why_no_address("127.0.0.1:65616"), "'127.0.0.1:65616': port 65616 is above 65535, the highest port");
-  EXPECT_EQ(why_no_address("[::1]:99999999999"), "'[::1]:99999999999': port 99999999999 is above 65535, the highest port");
+  EXPECT_EQ(why_no_address("[::1]:99999999999"),
+            "'[::1]:99999999999': port 99999999999 is above 65535, the highest port");
   for (const char* const text : {"99999", "127.0.0.1:http", "127.0.0.1:", "localhost:80", "unix:/run/x", ""}) {
-    EXPECT_EQ(why_no_address(text), "'" + std::string{text} + "' is no address: expected something like 127.0.0.1:80 or [::1]:80");
+    EXPECT_EQ(why_no_address(text),
+              "'" + std::string{text} + "' is no address: expected something like 127.0.0.1:80 or [::1]:80");
   }
 }
 

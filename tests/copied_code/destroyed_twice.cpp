@@ -1,5 +1,5 @@
-// Not copied by anybody: destroys twice what a coroutine holds, as gcc 12 does where it miscompiles one. The test wants to hear AddressSanitizer say so,
-// or the programs beside it would prove nothing.
+// Destroys twice what a coroutine holds, as gcc 12 does where it miscompiles one. Its test passes if AddressSanitizer
+// reports that: without the report the programs beside it would prove nothing.
 #include <tartan/tartan.h>
 
 #include <cstddef>

@@ -10,7 +10,8 @@ from odd_server import PATIENCE_S, odd_server, response
 
 def status_of(s, *options):
     """(exit status, its explanation); the result has to be there all the same."""
-    done = subprocess.run([harness.PROGRAM, "http", "--json", "-", "--url", s.url(), *options], capture_output=True, text=True, timeout=PATIENCE_S)
+    done = subprocess.run([harness.PROGRAM, "http", "--json", "-", "--url", s.url(), *options], capture_output=True,
+                          text=True, timeout=PATIENCE_S)
     json.loads(done.stdout)
     return done.returncode, done.stderr
 
@@ -52,8 +53,8 @@ def it_is_1_if_one_answer_was_wrong():
 @test
 def it_is_1_if_a_signal_came_before_the_first_answer_that_counts():
     with odd_server(right) as s:
-        program = subprocess.Popen([harness.PROGRAM, "http", "--json", "-", "--url", s.url(), "--warm-up", "1000", "--progress"], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
+        program = subprocess.Popen([harness.PROGRAM, "http", "--json", "-", "--url", s.url(), "--warm-up", "1000", "--progress"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         program.stderr.readline()
         program.send_signal(signal.SIGTERM)
         out, err = program.communicate(timeout=PATIENCE_S)

@@ -36,10 +36,11 @@ def a_url_that_is_refused_ends_the_program_before_anything_is_begun():
                          f"ftp://127.0.0.1:{s.port}/": "expected http://HOST:PORT/path",
                          f"http://127.0.0.1:{s.port}/a b": "write %20",
                          "http://::1/": "an IPv6 address stands in brackets"}.items():
-            done = subprocess.run([harness.PROGRAM, "http", "--json", str(path), "--url", s.url(), "--url", url], capture_output=True, text=True,
-                                  timeout=PATIENCE_S)
+            done = subprocess.run([harness.PROGRAM, "http", "--json", str(path), "--url", s.url(), "--url", url],
+                                  capture_output=True, text=True, timeout=PATIENCE_S)
             expect(done.returncode == 2 and done.stdout == "", done)
-            expect(done.stderr.startswith(f"tartan-load: --url: '{url}': ") and why in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+            expect(done.stderr.startswith(f"tartan-load: --url: '{url}': ") and why in done.stderr, done.stderr)
+            expect(done.stderr.count("\n") == 1, done.stderr)
             expect(s.connections == 0 and not path.exists(), "something was begun")
 
 
@@ -47,7 +48,8 @@ def a_url_that_is_refused_ends_the_program_before_anything_is_begun():
 def a_port_of_a_master_does_not_wrap_around():
     with socket.create_server(("127.0.0.1", 0)) as master:
         port = master.getsockname()[1]
-        for options in (("--join", f"127.0.0.1:{port + 65536}"), ("--url", "http://127.0.0.1:1/", "--master", f"127.0.0.1:{port + 65536}", "--injectors", "1")):
+        place = f"127.0.0.1:{port + 65536}"
+        for options in (("--join", place), ("--url", "http://127.0.0.1:1/", "--master", place, "--injectors", "1")):
             said = run(*options, status=2)
             expect(f"port {port + 65536} is above 65535" in said, said)
         master.settimeout(0)

@@ -262,10 +262,11 @@ bool lifecycle::quiescent() noexcept {
   if (goal_.load(std::memory_order_acquire) != until::idle) return false;
   const idle_view before = idle_.view_and_fence();
   if (before.sleeping() != workers_.size()) return false;
-  rt_.guests().await_left();  // a post that returned may have left its link to one that has not
-  // In this order: an operation ends, and a timer counts as fired, after its completion was posted.
-  if (rt_.operations() != 0) return false;
+  // In this order: a guard, an operation or a timer ends after the last post of its thread, and that post may have left its link to
+  // another one that has not returned.
+  if (rt_.guarded() || rt_.operations() != 0) return false;
   if (const clockwork* const timers = rt_.timers(); timers != nullptr && timers->pending() != 0) return false;
+  rt_.guests().await_left();
   if (rt_.policy().any_left()) return false;
   // Nobody woke meanwhile; that somebody has begun to watch, or ended it, asleep, is no matter.
   return ((idle_.fence_and_view().word ^ before.word) & ~idle_view::watching_bit) == 0;

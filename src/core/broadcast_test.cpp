@@ -285,7 +285,9 @@ TEST_P(a_broadcast, goes_down_with_its_runtime_in_any_order) {
   EXPECT_EQ(alive.load(), 0);
 }
 
-TEST(a_broadcast_made_wrongly, throws_for_no_capacity) { EXPECT_THROW(broadcast<int>{capacity{0}}, std::invalid_argument); }
+TEST(a_broadcast_made_wrongly, throws_for_no_capacity) {
+  EXPECT_THROW(broadcast<int>{capacity{0}}, std::invalid_argument);
+}
 
 TEST(a_broadcast_destroyed_too_early, ends_the_program) {
   EXPECT_DEATH(

@@ -1,5 +1,6 @@
-// Each reader gets a value of its own from one that all share. A copy may throw, may allocate, and may be the user's code, which has
-// no place under a lock or inside a runtime's gate. So the ring keeps shared pointers, and only these are copied there.
+// Each reader gets a value of its own from one that all share. A copy may throw, may allocate, and may be the user's
+// code, which has no place under a lock or inside a runtime's gate. So the ring keeps shared pointers, and only these
+// are copied there.
 
 #include <tartan/core/last_values.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 std::size_t checked(std::size_t kept, const char* what) {
   if (kept != 0) return kept;
-  throw std::invalid_argument{std::string{"tartan: "} + what + " with a capacity of 0; it must keep at least one value"};
+  throw std::invalid_argument{std::string{"tartan: "} + what + " of capacity 0; it must keep at least one value"};
 }
 
 }  // namespace

@@ -112,7 +112,9 @@ class runtime_state {
   void guard_opened() noexcept { guards_.fetch_add(1, std::memory_order_relaxed); }
   void guard_closed() noexcept;
   /// Whether there is a work_guard that counts: after stop() none does.
-  [[nodiscard]] bool guarded() const noexcept { return guards_.load(std::memory_order_acquire) != 0 && !stopping(); }  // pairs with guard_closed
+  [[nodiscard]] bool guarded() const noexcept {
+    return guards_.load(std::memory_order_acquire) != 0 && !stopping();  // pairs with guard_closed
+  }
 
   /// A spawned coroutine, which a handle may keep after its end, was made or is freed, wherever its memory is from.
   void roots_changed(int more) noexcept;

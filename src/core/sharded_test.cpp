@@ -114,6 +114,17 @@ TEST_P(a_sharded_object, takes_posts_of_events_and_of_threads_in_their_order) {
   EXPECT_EQ(got, (std::vector<int>{0, 1, 2, 3, 4, 5, 6}));
 }
 
+TEST_P(a_sharded_object, passes_on_the_hints_of_what_is_posted) {
+  with.workers = 1;
+  with.scheduler = "default";
+  sharded<std::string> all{rt(), "all"};
+  std::string order;
+  rt().post(color{1}, [&] { order += 'b'; });
+  all.post("key", with_hints({.priority = 1}, [&](std::string&) { order += 'c'; }));
+  run();
+  EXPECT_EQ(order, "cb");
+}
+
 TEST_P(a_sharded_object, visits_each_shard_in_its_color_in_turn) {
   sharded<int> all{rt(), "numbers", shards{10}, 3};
   int sum = 0;

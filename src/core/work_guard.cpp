@@ -1,5 +1,5 @@
-// The thread that ends the last guard lets run_until_idle return, and the program may destroy the runtime at once. So the
-// thread passes the same gate as a poster: the end of a runtime waits for the threads inside.
+// The thread that ends the last guard lets run_until_idle return, and the program may destroy the runtime at once. So
+// the thread passes the same gate as a poster: the end of a runtime waits for the threads inside.
 
 #include <tartan/core/work_guard.h>
 

@@ -23,7 +23,7 @@ TEST_P(a_work_guard, keeps_a_run_until_idle_going_for_what_another_thread_posts)
   for (int round = 0; round < 200; ++round) {
     int got = 0;
     std::thread later{[&, guard = work_guard{rt()}]() mutable {
-      for (int n = 0; n < round % 7; ++n) std::this_thread::yield();  // the workers are anywhere between awake and asleep
+      for (int n = 0; n < round % 7; ++n) std::this_thread::yield();  // workers: anywhere from awake to asleep
       rt().post(color{1}, [&] { ++got; });
       guard.reset();
     }};

@@ -1,5 +1,6 @@
 #pragma once
-/// The last values of a sequence, and the coroutines that wait for the next one. Library code: what watch and broadcast share.
+/// The last values of a sequence, and the coroutines that wait for the next one. Library code: what watch and broadcast
+/// share.
 
 #include <coroutine>
 #include <cstddef>
@@ -43,8 +44,8 @@ class last_values {
   /// Gives the value to all readers that wait. False: closed. The value that it replaces goes with the argument.
   bool add(kept_value value) noexcept;
 
-  /// Looks for the value that the reader wants. errc::busy: it has not been added; with a chain, the reader waits in line now, and
-  /// its outcome belongs to the thread that ends the wait.
+  /// Looks for the value that the reader wants. errc::busy: it has not been added; with a chain, the reader waits in
+  /// line now, and its outcome belongs to the thread that ends the wait.
   [[nodiscard]] std::error_code take(reading& reader, when_behind then, chain* waits) noexcept;
 
   /// The last value, null if none was added; sets `next` to the number of the one that follows.

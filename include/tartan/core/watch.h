@@ -8,22 +8,23 @@
 
 namespace tartan {
 
-/// A value that is replaced now and then, such as a configuration: `w.set(x)` replaces it, `co_await reader.next()` waits for one that
-/// this reader has not seen.
+/// A value that is replaced now and then, such as a configuration: `w.set(x)` replaces it, `co_await reader.next()`
+/// waits for one that this reader has not seen.
 ///
-/// A reader that is slower than the changes sees the latest value and not those in between. For every value there is broadcast.
-/// Readers get copies; what is costly to copy goes in as a std::shared_ptr<const T>.
+/// A reader that is slower than the changes sees the latest value and not those in between. For every value there is
+/// broadcast. Readers get copies; what is costly to copy goes in as a std::shared_ptr<const T>.
 /// Color: none of its own: usable from all colors at once, and a coroutine goes on in its own.
 /// Threads: any number set, also outside of events; the last one to do so wins.
-/// Lifetime: must outlive the use of its readers, and must not be destroyed while a coroutine waits in it: that ends the program with a
-/// message. A coroutine that close() wakes may destroy it.
+/// Lifetime: must outlive the use of its readers, and must not be destroyed while a coroutine waits in it: that ends
+/// the program with a message. A coroutine that close() wakes may destroy it.
 /// Limits: keeps one value.
 /// Order: no reader sees an older value after a newer one.
-/// Cost: one allocation for each value; one short lock to set or read, held longer by some 50 ns for each reader that waits; a post to each
-/// of these.
+/// Cost: one allocation for each value; one short lock to set or read, held longer by some 50 ns for each reader that
+/// waits; a post to each of these.
 template <class T>
 class watch {
-  static_assert(detail::copied_to_readers<T>, "each reader gets a copy of the value; of what cannot be copied use a std::shared_ptr");
+  static_assert(detail::copied_to_readers<T>,
+                "each reader gets a copy of the value; of what cannot be copied use a std::shared_ptr");
 
  public:
   /// Errors: std::bad_alloc, and what T's constructor throws.
@@ -31,10 +32,11 @@ class watch {
   watch(const watch&) = delete;
   watch& operator=(const watch&) = delete;
 
-  /// Replaces the value, and wakes all readers that wait. The old value is destroyed here, or by the last reader that copies it.
+  /// Replaces the value, and wakes all readers that wait. The old value is destroyed here, or by the last reader that
+  /// copies it.
   ///
-  /// Errors: false, and the new value is destroyed, if it was closed. std::bad_alloc, and what T's constructor throws; then nothing has
-  /// changed.
+  /// Errors: false, and the new value is destroyed, if it was closed. std::bad_alloc, and what T's constructor throws;
+  /// then nothing has changed.
   bool set(T value) { return values_.add(std::make_shared<const T>(std::move(value))); }
 
   /// The latest value, also after close().
@@ -49,14 +51,15 @@ class watch {
 
   /// Knows which value it has seen. A copy has seen the same.
   ///
-  /// Threads: one coroutine, or thread, at a time. Lifetime: must not be moved or destroyed while a coroutine waits in next().
+  /// Threads: one coroutine, or thread, at a time. Lifetime: must not be moved or destroyed while a coroutine waits in
+  /// next().
   class reader {
    public:
-    /// `co_await r.next()`: the latest value, as soon as it is one that this reader has not seen. A new reader has seen none, so the
-    /// first call does not wait.
+    /// `co_await r.next()`: the latest value, as soon as it is one that this reader has not seen. A new reader has seen
+    /// none, so the first call does not wait.
     ///
-    /// Errors: errc::end_of_stream if it has seen the last value of a closed watch; errc::canceled if it would have to wait and the
-    /// coroutine was asked to end. Throws what T's copy constructor throws; the value counts as seen.
+    /// Errors: errc::end_of_stream if it has seen the last value of a closed watch; errc::canceled if it would have to
+    /// wait and the coroutine was asked to end. Throws what T's copy constructor throws; the value counts as seen.
     [[nodiscard]] auto next() noexcept {
       return detail::read_operation<T, detail::when_behind::skips>{*from_, seen_, nullptr};
     }

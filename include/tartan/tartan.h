@@ -3,6 +3,7 @@
 
 #include <tartan/core/await_blocking.h>
 #include <tartan/core/blocking.h>
+#include <tartan/core/broadcast.h>
 #include <tartan/core/channel.h>
 #include <tartan/core/color.h>
 #include <tartan/core/event_batch.h>
@@ -16,13 +17,16 @@
 #include <tartan/core/result.h>
 #include <tartan/core/runtime.h>
 #include <tartan/core/semaphore.h>
+#include <tartan/core/sharded.h>
 #include <tartan/core/spawn.h>
 #include <tartan/core/stop_token.h>
 #include <tartan/core/strand.h>
 #include <tartan/core/task.h>
 #include <tartan/core/task_group.h>
+#include <tartan/core/watch.h>
 #include <tartan/core/when_all.h>
 #include <tartan/core/when_any.h>
+#include <tartan/core/work_guard.h>
 #include <tartan/core/yield.h>
 #include <tartan/io/file.h>
 #include <tartan/io/local.h>

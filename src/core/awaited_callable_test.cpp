@@ -16,7 +16,7 @@
 namespace tartan {
 namespace {
 
-const auto without_captures = [] {};
+[[maybe_unused]] const auto without_captures = [] {};
 struct owner {
   std::string text;
 };

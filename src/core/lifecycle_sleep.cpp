@@ -19,7 +19,8 @@ namespace {
 
 /// Looks for which a watcher stays one although it declined nothing.
 constexpr unsigned watch_rests = 8;
-/// A sleeper that wakes so much after a timer's tick has ended (131 us at most after the deadline) still keeps contract 11's 1 ms.
+/// A sleeper that wakes so much after a timer's tick has ended (131 us at most after the deadline) still keeps contract
+/// 11's 1 ms.
 constexpr std::uint64_t timer_slack_ns = 500'000;
 
 worker* this_worker() noexcept { return static_cast<worker*>(here); }
@@ -61,7 +62,8 @@ bool lifecycle::look_before_rest(worker& w) noexcept {
   return look_at_timers();
 }
 
-/// One worker takes little at once: if it got all that, what it leaves outside waits no longer than it would have in the line.
+/// One worker takes little at once: if it got all that, what it leaves outside waits no longer than it would have in
+/// the line.
 void lifecycle::look_sooner(worker& w) noexcept {
   if (workers_.size() == 1 && rt_.clock().may_have_left(w.index)) w.credits = readiness_source::most_alone;
 }
@@ -104,7 +106,8 @@ void lifecycle::rest(worker& w, bool polls) noexcept {
   w.deferred_deadline = never_ns;
   w.beside = w.beside && leaving(w);
   w.polls.store(polls, std::memory_order_relaxed);  // known-seat: ordered by the token, as the seat
-  // A watcher says so before it rests: posters would wake it while it passes the barrier, which takes 10 us in a virtual machine.
+  // A watcher says so before it rests: posters would wake it while it passes the barrier, which takes 10 us in a
+  // virtual machine.
   if (rt_.policy().sources(w) == work_seen::declined) w.watch_left = watch_rests;
   const bool may_stand = polls && may_stand_by(w);
   bool watch = (w.watch_left != 0 || may_stand) && idle_.start_watch();
@@ -130,7 +133,8 @@ void lifecycle::rest(worker& w, bool polls) noexcept {
     }
     if (seen == work_seen::none) finish_if_quiescent(this_run);
     w.watch_left = seen == work_seen::declined ? watch_rests : w.watch_left - (w.watch_left != 0);
-    // Another one's watch may have ended before this one rested: then it has looked after that, or it is taken over here.
+    // Another one's watch may have ended before this one rested: then it has looked after that, or it is taken over
+    // here.
     watch = watch || (w.watch_left != 0 && idle_.start_watch());
   } else if (w.index == 0) {
     if (watch) end_watch(w);
@@ -165,8 +169,8 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
       continue;
     }
     if (!idle_.view().paused()) break;
-    // Nobody's time runs out while the runtime is paused; but then nobody may count on this worker either. Who stands by keeps its place, from
-    // which the next run calls it (known-seat).
+    // Nobody's time runs out while the runtime is paused; but then nobody may count on this worker either. Who stands
+    // by keeps its place, from which the next run calls it (known-seat).
     limit = {};
     idle_.set_wake_at(w.index, never_ns);
     if (!w.stands_by && std::exchange(watch, false)) idle_.end_watch();
@@ -189,8 +193,8 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
   look_sooner(w);
 }
 
-/// A watcher whose patience has ended: whether it sleeps on. All others go on to see it asleep, so it owes nobody a barrier; getting up to look
-/// would cost it a search and two, each of which stops the other workers for a moment.
+/// A watcher whose patience has ended: whether it sleeps on. All others go on to see it asleep, so it owes nobody a
+/// barrier; getting up to look would cost it a search and two, each of which stops the other workers for a moment.
 bool lifecycle::watches_on(worker& w, std::uint64_t until_ns) noexcept {
   if (until_ns != never_ns && until_ns <= rt_.now_ns()) return false;
   switch (rt_.policy().watch_others(w)) {
@@ -201,13 +205,15 @@ bool lifecycle::watches_on(worker& w, std::uint64_t until_ns) noexcept {
   return false;
 }
 
-/// A watcher's next sleep: at first short, then twice as long each time. Who stands by and has declined nothing has its alarm.
+/// A watcher's next sleep: at first short, then twice as long each time. Who stands by and has declined nothing has its
+/// alarm.
 std::uint64_t lifecycle::watch_again_ns(const worker& w, std::uint64_t last_ns) noexcept {
   if (w.stands_by && w.watch_left == 0) return never_ns;
   return last_ns == never_ns ? rt_.policy().first_watch_ns() : std::min(2 * last_ns, longest_watch_ns);
 }
 
-/// Nobody may post now: what this worker has taken is for the next run. It takes no more, so that the embedding program sees the rest.
+/// Nobody may post now: what this worker has taken is for the next run. It takes no more, so that the embedding program
+/// sees the rest.
 void lifecycle::set_aside(worker& w) noexcept {
   if (!rt_.clock().set_aside(w.index)) return;
   w.beside = w.index != 0;
@@ -223,8 +229,8 @@ void lifecycle::pass_on_call(worker& w, bool stands_in) noexcept {
   rt_.clock().call_again();
 }
 
-/// called-until-come: who has passed a call on stays out of its way, awake and without taking it again, until it has reached somebody
-/// else; or it might go round for ever among those who were not meant.
+/// called-until-come: who has passed a call on stays out of its way, awake and without taking it again, until it has
+/// reached somebody else; or it might go round for ever among those who were not meant.
 bool lifecycle::waits_for_called(worker& w) noexcept {
   if (w.called_again == idle::nobody) return false;
   if (idle_.is_claimed(w.called_again)) return true;
@@ -238,7 +244,8 @@ void lifecycle::source_changed() noexcept {
   seat_sleepers();
 }
 
-/// Those that sleep where nothing would wake them for what becomes ready lie down again elsewhere, unless their policy wants them there.
+/// Those that sleep where nothing would wake them for what becomes ready lie down again elsewhere, unless their policy
+/// wants them there.
 void lifecycle::seat_sleepers() noexcept {
   real_memory::full_barrier();  // known-seat: pairs with the barrier of rest
   for (unsigned n = 0; n < workers_.size(); ++n) {
@@ -262,16 +269,18 @@ bool lifecycle::quiescent() noexcept {
   if (goal_.load(std::memory_order_acquire) != until::idle) return false;
   const idle_view before = idle_.view_and_fence();
   if (before.sleeping() != workers_.size()) return false;
-  rt_.guests().await_left();  // a post that returned may have left its link to one that has not
-  // In this order: an operation ends, and a timer counts as fired, after its completion was posted.
-  if (rt_.operations() != 0) return false;
+  // In this order: a guard, an operation or a timer ends after the last post of its thread, and that post may have left
+  // its link to another one that has not returned.
+  if (rt_.guarded() || rt_.operations() != 0) return false;
   if (const clockwork* const timers = rt_.timers(); timers != nullptr && timers->pending() != 0) return false;
+  rt_.guests().await_left();
   if (rt_.policy().any_left()) return false;
   // Nobody woke meanwhile; that somebody has begun to watch, or ended it, asleep, is no matter.
   return ((idle_.fence_and_view().word ^ before.word) & ~idle_view::watching_bit) == 0;
 }
 
-/// A worker that came late, with the number of the last run, asks again for the one that has begun since: nobody else may.
+/// A worker that came late, with the number of the last run, asks again for the one that has begun since: nobody else
+/// may.
 void lifecycle::finish_if_quiescent(std::uint64_t this_run) noexcept {
   while (quiescent()) {
     if (run_.end(this_run)) {  // own-run

@@ -23,6 +23,8 @@ class own_category final : public std::error_category {
         return "busy: a bounded queue is full";
       case errc::closed:
         return "closed";
+      case errc::lagged:
+        return "lagged: values were lost";
     }
     return "unknown error " + std::to_string(code);
   }
@@ -38,6 +40,7 @@ class own_category final : public std::error_category {
         return std::errc::resource_unavailable_try_again;
       case errc::end_of_stream:
       case errc::closed:
+      case errc::lagged:
         break;
     }
     return {code, *this};

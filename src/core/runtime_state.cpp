@@ -70,6 +70,7 @@ runtime_state::runtime_state(options with)
 }
 
 runtime_state::~runtime_state() {
+  expect_no_guards();
   signals_.reset();
   blocking_.reset();
   life_->end();
@@ -126,6 +127,16 @@ void runtime_state::expect_no_roots() const noexcept {
   std::size_t left = roots_outside_.load(std::memory_order_relaxed);
   for (unsigned n = 0; n < workers_; ++n) left += life_->at(n).roots.get();
   if (left != 0) fatal({"a runtime was destroyed before ", std::to_string(left), " coroutines, or handles of coroutines, that belong to it"});
+}
+
+void runtime_state::expect_no_guards() const noexcept {
+  const std::size_t left = guards_.load(std::memory_order_relaxed);
+  if (left != 0) fatal({"a runtime was destroyed before ", std::to_string(left), " work guards that belong to it"});
+}
+
+void runtime_state::guard_closed() noexcept {
+  // release: what its thread did and posted; pairs with guarded()
+  if (guards_.fetch_sub(1, std::memory_order_acq_rel) == 1) life_->reconsider();
 }
 
 void runtime_state::timer_set(std::uint64_t deadline_ns, bool own_color) noexcept { life_->timer_set(deadline_ns, own_color); }

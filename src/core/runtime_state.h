@@ -108,6 +108,14 @@ class runtime_state {
   /// Exact while all workers sleep.
   [[nodiscard]] std::size_t operations() const noexcept;
 
+  /// A work_guard keeps run_until_idle from returning. Threads: any; inside a gate if no worker.
+  void guard_opened() noexcept { guards_.fetch_add(1, std::memory_order_relaxed); }
+  void guard_closed() noexcept;
+  /// Whether there is a work_guard that counts: after stop() none does.
+  [[nodiscard]] bool guarded() const noexcept {
+    return guards_.load(std::memory_order_acquire) != 0 && !stopping();  // pairs with guard_closed
+  }
+
   /// A spawned coroutine, which a handle may keep after its end, was made or is freed, wherever its memory is from.
   void roots_changed(int more) noexcept;
 
@@ -121,6 +129,8 @@ class runtime_state {
  private:
   /// Ends the program if a handle outlives the runtime.
   void expect_no_roots() const noexcept;
+  /// The same for a work_guard.
+  void expect_no_guards() const noexcept;
 
   options settings_;
   scheduler_choice choice_;
@@ -138,6 +148,8 @@ class runtime_state {
   real_memory::atomic<descriptors*> descriptors_{nullptr};
   /// Release by operation_ended, after its completion was posted; pairs with operations().
   real_memory::atomic<std::size_t> operations_{0};
+  /// Release by guard_closed; pairs with guarded().
+  real_memory::atomic<std::size_t> guards_{0};
   /// Those of foreign threads; relaxed, for it is read when no other thread uses the runtime.
   real_memory::atomic<std::size_t> roots_outside_{0};
   std::unique_ptr<frame_pool> frames_;

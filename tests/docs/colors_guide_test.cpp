@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,30 @@ TEST(colors_guide, an_object_keeps_its_state_in_a_strand) {
 
   EXPECT_EQ(balance, 55);
   EXPECT_EQ(rt.name_of(ada.where()), "ada");
+}
+
+TEST(colors_guide, a_sharded_object_keeps_state_for_each_key) {
+  tartan::runtime rt;
+  tartan::sharded<std::unordered_map<std::string, int>> visits{rt, "visits"};
+  rt.spawn_in(tartan::color::of("ada"), [&]() -> tartan::task<> {
+    const std::string user = "ada";
+    const int count = co_await visits.with(user, [&](auto& table) { return ++table[user]; });
+    EXPECT_EQ(count, 1);
+  });
+  rt.run_until_idle();
+  visits.post("ada", [](auto& table) { ++table["ada"]; });  // from any thread
+  rt.run_until_idle();
+  int count = 0;
+  rt.spawn([&]() -> tartan::task<> {
+    std::size_t users = 0;
+    co_await visits.for_each([&](const auto& table) { users += table.size(); });
+    EXPECT_EQ(users, 1u);
+    count = co_await visits.with("ada", [](auto& table) { return table["ada"]; });
+  });
+  rt.run_until_idle();
+
+  EXPECT_EQ(count, 2);
+  EXPECT_EQ(rt.name_of(visits.where("ada")).substr(0, 7), "visits ");
 }
 
 TEST(colors_guide, a_post_goes_to_the_state_and_another_one_comes_back) {

@@ -145,6 +145,47 @@ TEST(the_coroutines_guide, shows_a_channel) {
   EXPECT_EQ(sum, 5050);
 }
 
+TEST(the_coroutines_guide, shows_a_watch) {
+  tartan::runtime rt{one_worker()};
+  std::vector<int> seen;
+  tartan::watch<int> level{1};
+  rt.spawn_in(tartan::color{1}, [&]() -> tartan::task<> {
+    auto reader = level.subscribe();
+    while (const auto value = co_await reader.next()) seen.push_back(*value);  // false: closed, or asked to end
+  });
+  rt.run_until_idle();
+  level.set(2);                                     // from any thread
+  rt.run_until_idle();
+  level.close();
+  rt.run_until_idle();
+  EXPECT_EQ(seen, (std::vector<int>{1, 2}));
+  EXPECT_EQ(level.get(), 2);
+}
+
+tartan::task<> follow(tartan::broadcast<std::string>::receiver news, std::vector<std::string>& log) {
+  for (;;) {
+    const auto line = co_await news.receive();
+    if (line) {
+      log.push_back(*line);
+    } else if (line.error() == tartan::errc::lagged) {
+      log.push_back(std::to_string(news.lost()) + " lines lost");  // and on with the oldest that is kept
+    } else {
+      co_return;                                    // closed, or asked to end
+    }
+  }
+}
+
+TEST(the_coroutines_guide, shows_a_broadcast) {
+  tartan::runtime rt{one_worker()};
+  std::vector<std::string> log;
+  tartan::broadcast<std::string> news{tartan::capacity{2}};
+  rt.spawn_in(tartan::color{1}, follow, news.subscribe(), std::ref(log));
+  for (const char* line : {"one", "two", "three"}) news.send(line);  // the follower has not begun
+  news.close();
+  rt.run_until_idle();
+  EXPECT_EQ(log, (std::vector<std::string>{"1 lines lost", "two", "three"}));
+}
+
 TEST(the_coroutines_guide, shows_how_long_work_ends_early) {
   tartan::runtime rt{one_worker()};
   int rounds = 0;

@@ -49,6 +49,21 @@ TEST(life_guide, run_until_idle_and_run_for_can_be_called_again) {
   EXPECT_EQ(ran, 6);
 }
 
+std::string read_line() { return "hello"; }
+
+TEST(life_guide, a_work_guard_waits_for_a_thread_that_posts_later) {
+  std::string said;
+  tartan::runtime rt;
+  std::thread reader{[&, guard = tartan::work_guard{rt}]() mutable {
+    const std::string line = read_line();           // may take its time
+    rt.post([&, line] { said = line; });
+    guard.reset();                                  // or the guard's destructor
+  }};
+  rt.run_until_idle();                              // returns after the line was dealt with
+  reader.join();
+  EXPECT_EQ(said, "hello");
+}
+
 TEST(life_guide, after_a_stop_only_events_may_post) {
   bool foreign = true, from_event = false;
   tartan::runtime rt;

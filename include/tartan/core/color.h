@@ -24,6 +24,16 @@ constexpr std::uint64_t mix(std::uint64_t x) noexcept {
   return x ^ (x >> 31);
 }
 
+/// A mixed hash: of text by its characters, however it is held, else by std::hash.
+template <class Key>
+[[nodiscard]] std::uint64_t hash_of(const Key& key) {
+  if constexpr (std::is_convertible_v<const Key&, std::string_view>) {
+    return mix(std::hash<std::string_view>{}(key));
+  } else {
+    return mix(std::hash<Key>{}(key));
+  }
+}
+
 struct raw_color;
 
 }  // namespace detail
@@ -53,12 +63,7 @@ class color {
   /// by its characters, however it is held.
   template <class Key>
   [[nodiscard]] static color of(const Key& key) {
-    std::uint64_t hashed = 0;
-    if constexpr (std::is_convertible_v<const Key&, std::string_view>) {
-      hashed = detail::mix(std::hash<std::string_view>{}(key)) & largest;
-    } else {
-      hashed = detail::mix(std::hash<Key>{}(key)) & largest;
-    }
+    const std::uint64_t hashed = detail::hash_of(key) & largest;
     return color{hashed == 0 ? 1 : hashed};
   }
 

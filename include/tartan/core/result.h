@@ -16,6 +16,7 @@ enum class errc {
   timed_out,          ///< the time that was given to it has passed
   busy,               ///< a bounded queue is full
   closed,             ///< the object was closed
+  lagged,             ///< a receiver was too slow, and values were lost
 };
 
 [[nodiscard]] const std::error_category& error_category() noexcept;

@@ -149,7 +149,7 @@ page_cache& connection::kept_pages() {
 const shared_page* connection::current(std::string_view key) {
   page_cache::entry* const known = kept_pages().find(key);
   const library_settings& with = site_->settings.pages;
-  if (known == nullptr || now_ - known->checked >= with.recheck) return nullptr;
+  if (known == nullptr || now_ - known->checked >= with.fresh_for(*known->content)) return nullptr;
   // It was left on the disk, and there may be room in memory by now.
   const bool may_be_read = known->content->is_large() && known->content->size <= exchange_->host->pages.largest_page();
   if (may_be_read) [[unlikely]] keep_fresh(site_, *exchange_->host, *known, now_, std::chrono::seconds{1});

@@ -12,6 +12,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <span>
@@ -71,6 +72,11 @@ class a_server : public testing::TestWithParam<unsigned> {
   }
 
   void write(const char* name, const std::string& content) const { std::ofstream{folder_ / name} << content; }
+  /// Written an hour ago, as its time of modification has it.
+  void write_old(const char* name, const std::string& content) const {
+    write(name, content);
+    std::filesystem::last_write_time(folder_ / name, std::filesystem::file_time_type::clock::now() - 1h);
+  }
 
   /// The client runs in a color of its own: client(a connection, the server). When it has ended, the server is drained.
   template <class F>

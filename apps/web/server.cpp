@@ -259,17 +259,13 @@ void server::admit(tartan::tcp::stream peer, bool is_secure) {
   connection* const known = client.get();
   const tartan::color own = client->color();
   const std::uint64_t number = ++admitted_;
+  if (draining_) client->begin_in_drain();  // it was accepted before
   open_.emplace(number, known);
   try {
     connections_.spawn_in(own, &server::serve, this, std::move(client), number);
   } catch (...) {
     open_.erase(number);
     throw;
-  }
-  if (!draining_) return;
-  try {
-    tell_to_drain(*known);  // it had come before
-  } catch (const std::bad_alloc&) {  // then the end of the time to drain tells it
   }
 }
 

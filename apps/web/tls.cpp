@@ -188,6 +188,22 @@ tartan::task<tartan::result<std::size_t>> tls_stream::read_some(std::span<std::b
   }
 }
 
+tartan::result<std::size_t> tls_stream::read_at_hand(std::span<std::byte> into) noexcept {
+  const tartan::result<std::size_t> got = under_.try_read_some(std::span{buffer_.get(), most_received});
+  // An error of the stream is met by the next wait; what was received before counts first.
+  const auto bytes = static_cast<int>(got ? *got : 0);
+  if (bytes != 0 && BIO_write(came_, buffer_.get(), bytes) != bytes) return std::make_error_code(std::errc::not_enough_memory);
+  ERR_clear_error();
+  std::size_t read = 0;
+  switch (need_after(SSL_read_ex(ssl_.get(), into.data(), into.size(), &read))) {
+    case need::nothing: return read;
+    case need::input: return std::make_error_code(std::errc::operation_would_block);
+    case need::end: return make_error_code(tartan::errc::end_of_stream);
+    case need::error: break;
+  }
+  return std::make_error_code(std::errc::protocol_error);
+}
+
 tartan::task<tartan::result<>> tls_stream::write(std::string_view all) {
   while (!all.empty()) {
     ERR_clear_error();

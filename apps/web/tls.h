@@ -72,6 +72,11 @@ class tls_stream {
   /// errc::end_of_stream: the peer has finished, and said so.
   [[nodiscard]] tartan::task<tartan::result<std::size_t>> read_some(std::span<std::byte> into);
 
+  /// The same of what has been received by now. What it makes OpenSSL say is sent with the next write.
+  ///
+  /// Errors: also std::errc::operation_would_block.
+  [[nodiscard]] tartan::result<std::size_t> read_at_hand(std::span<std::byte> into) noexcept;
+
   [[nodiscard]] tartan::task<tartan::result<>> write(std::string_view all);
 
   /// Tells the peer that nothing more will be sent.

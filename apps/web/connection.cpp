@@ -36,8 +36,10 @@ constexpr auto hurry = 1s;                        // for the end, and the rest o
 
 }  // namespace
 
-connection::connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates)
-    : site_{std::move(of)}, peer_{std::move(peer)}, tls_{certificates != nullptr ? std::make_unique<tls_stream>(std::move(certificates), peer_) : nullptr},
+connection::connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates,
+                       std::shared_ptr<const ticket_keys> tickets)
+    : site_{std::move(of)}, peer_{std::move(peer)},
+      tls_{certificates != nullptr ? std::make_unique<tls_stream>(std::move(certificates), std::move(tickets), peer_) : nullptr},
       color_{peer_.color()}, timer_{site_->runtime, color_} {}
 
 tartan::task<> connection::run() {

@@ -32,8 +32,9 @@ namespace web {
 /// While it waits for a request it has no buffer, if it does not speak TLS: see exchange.
 class alignas(64) connection {
  public:
-  /// `certificates`: speaks TLS; null: does not.
-  connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates);
+  /// `certificates`: speaks TLS; null: does not. `tickets`: see tls_stream.
+  connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates,
+             std::shared_ptr<const ticket_keys> tickets);
 
   /// Threads: any.
   [[nodiscard]] tartan::color color() const noexcept { return color_; }

@@ -75,8 +75,8 @@ void check_user(const settings& with, const settings& now) {
   do_for(with.at.user, [&] { look_up(with.user); });
 }
 
-/// Null if none are needed. `now`: those that there are, or null. Blocks.
-std::shared_ptr<const tls_certificates> certificates_of(const settings& with, const tls_certificates* now = nullptr) {
+/// Null if none are needed. Blocks.
+std::shared_ptr<const tls_certificates> certificates_of(const settings& with) {
   check_https_only(with);
   if (!needs_certificates(with)) return nullptr;
   std::vector<tls_files> files;
@@ -84,9 +84,7 @@ std::shared_ptr<const tls_certificates> certificates_of(const settings& with, co
     if (!each.certificate.empty()) files.push_back({each.names, each.certificate, each.key, each.certificate_at.text});
   }
   if (with.hosts.front().certificate.empty()) throw std::invalid_argument{with.hosts.front().root_at.text + "TLS needs a certificate for the first host"};
-  const auto made = std::make_shared<tls_certificates>(files);
-  if (now != nullptr) made->take_tickets_of(*now);
-  return made;
+  return std::make_shared<tls_certificates>(files);
 }
 
 /// Gives the permit back, which has to be gone before its semaphore, when that has ended.
@@ -114,7 +112,8 @@ void set_options(tartan::tcp::listener& door) {
 
 server::server(tartan::runtime& rt, const settings& with, ports which)
     : log_{log_of(rt, with)},
-      site_{std::make_shared<site>(rt, with, log_.get(), sweeps_)}, certificates_{certificates_of(with)}, connections_{rt} {
+      site_{std::make_shared<site>(rt, with, log_.get(), sweeps_)}, certificates_{certificates_of(with)},
+      tickets_{certificates_ != nullptr ? std::make_shared<const ticket_keys>() : nullptr}, rotation_{rt}, connections_{rt} {
   somebody_left_ = rt.now() - crowded_for;
   no_sweeps_.reserve(library::most_sweeps);
   if (which == ports::open) open_doors();
@@ -148,6 +147,7 @@ std::vector<server::place> server::places() const {
 
 tartan::task<> server::run() {
   const tartan::result<tartan::semaphore::permit> until_then = co_await accepting_.acquire();
+  if (tickets_ != nullptr) rotation_.set(ticket_keys::interval, [this] { rotate_tickets(); });
   std::vector<tartan::task<>> all;
   for (door& each : doors_) all.push_back(accept_from(each));
   static_cast<void>(co_await tartan::when_all(std::move(all)));
@@ -254,8 +254,20 @@ void server::limit_connections() {
   if (tartan::result<tartan::semaphore::permit> room = room_.try_acquire()) full_ = std::move(*room);
 }
 
+/// For connections that come from then on. Handshakes that are under way keep what they have.
+void server::rotate_tickets() noexcept {
+  std::chrono::minutes again = ticket_keys::interval;
+  try {
+    tickets_ = ticket_keys::after(*tickets_);
+  } catch (const std::exception& wrong) {
+    std::fprintf(stderr, "tartan-web: the keys of TLS tickets are not renewed: %s; the next try is in a minute\n", wrong.what());
+    again = std::chrono::minutes{1};
+  }
+  rotation_.set(again, [this] { rotate_tickets(); });  // in its own callback a timer needs no memory
+}
+
 void server::admit(tartan::tcp::stream peer, bool is_secure) {
-  auto client = std::make_unique<connection>(site_, std::move(peer), is_secure ? certificates_ : nullptr);
+  auto client = std::make_unique<connection>(site_, std::move(peer), is_secure ? certificates_ : nullptr, tickets_);
   connection* const known = client.get();
   const tartan::color own = client->color();
   const std::uint64_t number = ++admitted_;
@@ -308,6 +320,7 @@ struct server::renewal {
   std::unique_ptr<access_log> log;  ///< null: it is the same one, or none is wanted
   std::shared_ptr<site> next;       ///< null: it would be the same
   std::shared_ptr<const tls_certificates> certificates;
+  std::shared_ptr<const ticket_keys> tickets;  ///< null: they stay
 };
 
 /// Threads: that of a blocking job. Meanwhile nobody changes what is read here: there is one reload at a time.
@@ -324,7 +337,9 @@ server::renewal server::prepare(settings with) const {
     made.certificates = certificates_;  // the doors for TLS stay
     made.kept.append(made.kept.empty() ? "" : ", ").append("certificate");
   } else {
-    made.certificates = certificates_of(with, certificates_.get());
+    made.certificates = certificates_of(with);
+    const bool is_other = certificates_ != nullptr && made.certificates != nullptr && !made.certificates->has_same_first(*certificates_);
+    if (is_other) made.tickets = std::make_shared<const ticket_keys>();
   }
   if (site_->is_as(with)) return made;
   if (with.access_log != now.access_log) made.log = log_of(site_->runtime, with);  // only to see that it can be, if there is one
@@ -335,6 +350,7 @@ server::renewal server::prepare(settings with) const {
 
 void server::take(renewal& made) {
   certificates_ = std::move(made.certificates);
+  if (made.tickets != nullptr) tickets_ = std::move(made.tickets);
   if (made.next != nullptr) take_site(made);
   if (!made.kept.empty()) std::fprintf(stderr, "tartan-web: not changed before the next start: %s\n", made.kept.c_str());
 }
@@ -441,6 +457,7 @@ tartan::task<> server::write_log() {
 
 tartan::task<bool> server::drain() {
   draining_ = true;
+  rotation_.cancel();
   for (door& each : doors_) each.at.close();
   for (const auto& [number, open] : open_) tell_to_drain(*open);
   full_.release();  // who was accepted and waits for a place gets one, also where there are as many as there may be

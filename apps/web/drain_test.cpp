@@ -1,12 +1,14 @@
 /// How the server ends while clients keep their connections. INSTANTIATE_TEST_SUITE_P is in server_test.cpp.
-#include <tartan/time/with_timeout.h>
+#include <tartan/core/semaphore.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "server_fixture.h"
+#include "tests/web/failing_memory.h"
 #include "tls_client_fixture.h"
 
 namespace web {
@@ -162,6 +164,45 @@ TEST_P(a_server, that_ends_reads_once_more_before_it_says_so) {
     EXPECT_EQ(count(came.text, "a page"), requests);
     EXPECT_EQ(count(came.text, "Connection: close"), 1u);
   });
+}
+
+class a_server_of_one_worker_that_ends : public a_server {};
+INSTANTIATE_TEST_SUITE_P(on, a_server_of_one_worker_that_ends, testing::Values(1u));
+
+/// Whichever allocation fails. By the kernel's sockets, for the simulated ones need memory themselves.
+TEST_P(a_server_of_one_worker_that_ends, without_memory_ends_all_the_same) {
+  with_.times.drain = 10ms;
+  with_.pages.open_files = 0;  // else one stays open for some seconds, of the real time
+  with_.access_log = folder_ / "log";
+  bool has_failed = true;
+  std::size_t failures = 0;
+  for (std::size_t n = 0; has_failed; ++n) {
+    std::optional<bool> all_ended;
+    tartan::semaphore end{1};
+    testing::internal::CaptureStderr();
+    play_on_the_kernel([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+      tartan::semaphore::permit until_then = *end.try_acquire();
+      auto idle = co_await tartan::tcp::connect(*c.peer_address());
+      co_await ask_for_page(*idle);
+      co_await send(c, get("/large"));
+      static_cast<void>(co_await head_from(c));
+      drain(s, [&](bool ended) {
+        all_ended = ended;
+        until_then.release();
+      });
+      {
+        const test::failing_memory fails{{}, n};
+        const auto permit = co_await end.acquire();
+        has_failed = fails.count() > n;
+      }
+      if (has_failed) ++failures;
+      EXPECT_EQ((co_await rest_of(*idle)).end, tartan::errc::end_of_stream);
+    });
+    EXPECT_EQ(all_ended, true) << n;
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(said.empty() || said.starts_with("tartan-web: ")) << said;
+  }
+  EXPECT_NE(failures, 0u);
 }
 
 class a_server_of_tls : public a_server {

@@ -52,8 +52,8 @@ class server {
   tartan::task<> run();
 
   /// Opens the access log anew, and serves by what `read` gives: requests whose head has not been read yet, and certificates for connections that come
-  /// from then on. What needs a new start, as where it listens, stays as it is, with a line on stderr. If anything of it cannot be used, or `read`
-  /// throws, all stays as it was, with a line that says why. A second one waits for the first, and stands for all that come meanwhile; while the
+  /// from then on. What needs a new start, as where it listens, stays as it is, with a line on stderr. If anything of it cannot be used, `read`
+  /// throws, or there is no memory to tell every connection, all stays as it was, with a line that says why. A second one waits for the first, and stands for all that come meanwhile; while the
   /// server drains, nothing is done.
   ///
   /// `read` is called on a thread that may block.
@@ -62,6 +62,8 @@ class server {
   /// Accepts no more, closes idle connections, lets requests in progress end, also those of who was accepted and has no place yet, for as long as the
   /// settings say; then ends them too, and says on stderr how many. Gives false if the disk hangs: what it has begun cannot be called off, and is not
   /// waited for longer than 5 s; nor is, then, the access log, so that all ends within 10 s more than the settings say.
+  ///
+  /// Errors: none: what it lacks memory for is tried again until its time is over. The task itself is best made in good time.
   tartan::task<bool> drain();
 
  private:
@@ -82,13 +84,12 @@ class server {
     }
   };
   void open_doors();
-  static void tell_to_drain(connection& client);
+  [[nodiscard]] bool tell_to_drain(std::uint64_t& last_told) noexcept;
   tartan::task<> end_connections();
   tartan::task<> cut_off();
   tartan::task<> end_sweeps();
-  tartan::task<> end_all();
-  tartan::task<> write_log();
-  tartan::task<> flush_log(std::unique_ptr<access_log> until_then);
+  tartan::task<> write_log(tartan::task<> flushed);
+  tartan::task<> flush_log(std::shared_ptr<access_log> until_then);
   tartan::task<> accept_from(door& at);
   void admit(tartan::tcp::stream peer, bool is_secure);
   tartan::task<tartan::result<tartan::semaphore::permit>> take_room();
@@ -104,7 +105,7 @@ class server {
   void complain(const std::exception_ptr& why) noexcept;
   [[nodiscard]] renewal prepare(settings with) const;
   void take(renewal& made);
-  void take_site(renewal& made);
+  void tell_of_failure(const std::exception& wrong, bool is_log_anew) const noexcept;
   void limit_connections();
   void rotate_tickets() noexcept;
 
@@ -128,6 +129,7 @@ class server {
   tartan::semaphore reloads_{1};
   bool reload_waits_ = false;  ///< one more would read the same
   bool draining_ = false;
+  std::chrono::steady_clock::time_point drain_ends_{};  ///< then those that are left are cut off
   std::size_t cut_off_ = 0;  ///< connections, by the end of the time to drain
   std::size_t untold_ = 0;  ///< connections that have ended badly since the last complaint
   std::chrono::steady_clock::time_point next_complaint_{};

@@ -97,7 +97,7 @@ class a_server : public testing::TestWithParam<unsigned> {
 
   /// Within an event of the client; only once. `ended` is told what it gives.
   void drain(server& s, std::function<void(bool)> ended = [](bool) {}) {
-    if (!std::exchange(drained_, true)) tartan::spawn(drain_of(s, std::move(ended)));
+    if (!std::exchange(drained_, true)) tartan::spawn(drain_of(s.drain(), std::move(ended)));
   }
 
   tartan::test::temporary_folder folder_;
@@ -106,7 +106,10 @@ class a_server : public testing::TestWithParam<unsigned> {
   tartan::options options_;
 
  private:
-  static tartan::task<> drain_of(server& s, std::function<void(bool)> ended) { ended(co_await s.drain()); }
+  static tartan::task<> drain_of(tartan::task<bool> drained, std::function<void(bool)> ended) {
+    const bool all_ended = co_await std::move(drained);
+    ended(all_ended);
+  }
 
   template <class F>
   void play(tartan::options settings, F& client) {

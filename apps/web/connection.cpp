@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -31,12 +32,14 @@ constexpr std::size_t most_at_rest = 8 * 1024;    // the same, of one that a con
 constexpr auto idle_in_a_crowd = 1s;              // then who waits for a place may have this one
 constexpr auto slow_in_a_crowd = 10s;             // for the rest of a head or a body, or for taking a piece of a response
 constexpr auto quick = 100ms;                     // for the end, when another one waits for the place
-constexpr auto hurry = 1s;                        // instead, once the server is to end; also for a head that has begun
+constexpr auto hurry = 1s;                        // for the end, and the rest of a head, once the server is to end; and for one more request
 
 }  // namespace
 
-connection::connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates)
-    : site_{std::move(of)}, peer_{std::move(peer)}, tls_{certificates != nullptr ? std::make_unique<tls_stream>(std::move(certificates), peer_) : nullptr},
+connection::connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates,
+                       std::shared_ptr<const ticket_keys> tickets)
+    : site_{std::move(of)}, peer_{std::move(peer)},
+      tls_{certificates != nullptr ? std::make_unique<tls_stream>(std::move(certificates), std::move(tickets), peer_) : nullptr},
       color_{peer_.color()}, timer_{site_->runtime, color_} {}
 
 tartan::task<> connection::run() {
@@ -72,6 +75,7 @@ tartan::task<> connection::run() {
   if (tls_ != nullptr) {
     enter(phase::parting);
     static_cast<void>(co_await tls_->finish());
+    now_ = site_->runtime.now();  // the peer may have taken long to make room for that
   }
   co_await linger(most_lingering);  // until the peer has finished, too
 }
@@ -104,7 +108,7 @@ void connection::take_turn(const tartan::result<>& ready) {
 /// After an answer: whether there will be none after it.
 bool connection::is_over() noexcept {
   if (is_renewed_ && exchange_->held.empty()) take_site();
-  return ending_ || (draining_ && next_ == stop::input && !exchange_->parser.has_begun() && exchange_->held.empty());
+  return ending_;
 }
 
 void connection::tell_log() { site_->log->add(std::exchange(exchange_->log, {})); }
@@ -126,13 +130,27 @@ tartan::task<bool> connection::begin_tls() {
   co_return begun.has_value();
 }
 
+/// A client that keeps its connection may have sent its next request already, and would never know whether that was seen: so an idle
+/// connection is not closed at once. A request that comes in time is answered with `Connection: close`.
 void connection::drain() noexcept {
   draining_ = true;
   if (phase_ == phase::file || phase_ == phase::sending || phase_ == phase::parting || phase_ == phase::body) return;
-  // Where what is canceled has just ended, the next wait of the same operation may begin: it has no longer than that, either.
-  deadline_ = std::min(deadline_, site_->runtime.now() + hurry);
-  watch();
-  if (phase_ == phase::idle && asked_) peer_.cancel();  // all that was asked is answered; who has just come has a request on its way
+  deadline_ = std::min(deadline_, site_->runtime.now() + (phase_ == phase::idle ? last_call() : hurry));
+  watch_or_cancel();
+}
+
+/// How long a drain waits for the request that a client may have sent before it could know of the end. Half of the drain is left for the
+/// answer.
+std::chrono::milliseconds connection::last_call() const noexcept {
+  return std::min<std::chrono::milliseconds>(hurry, site_->settings.times.drain / 2);
+}
+
+/// Once in a drain: reads what the client has sent by now. Requests that begin in that are answered. An error is met by the next wait.
+void connection::look_again(std::span<std::byte> room) noexcept {
+  has_looked_ = true;
+  if (room.empty()) return;
+  const tartan::result<std::size_t> got = tls_ != nullptr ? tls_->read_at_hand(room) : peer_.try_read_some(room);
+  if (got) exchange_->in.add(*got);
 }
 
 /// A connection that has no place waits as long as this one; so this one goes if its client has taken long already.
@@ -151,7 +169,7 @@ void connection::leave() noexcept {
   if (offer().at_once) return expire();
   if (phase_ != phase::parting && phase_ != phase::lingering) return;  // with its next answer
   deadline_ = std::min(deadline_, now_ + quick);
-  watch();
+  watch_or_cancel();
 }
 
 void connection::renew(std::shared_ptr<site> with) noexcept {
@@ -176,6 +194,7 @@ tartan::task<> connection::fetch() {
     exchange_->store = &site_->stores.local();  // there was a wait
     if (exchange_->out.empty()) take_buffer();
     now_ = site_->runtime.now();
+    if (draining_ && !has_looked_) look_again(exchange_->in.room_behind());  // views of the request stay valid
     is_answered = answer_finding(found);
   }
   co_await tartan::hint({});
@@ -291,6 +310,7 @@ void connection::take_opened(const tartan::result<std::size_t>& got, std::size_t
 void connection::add_input(std::size_t bytes, std::size_t room) {
   now_ = site_->runtime.now();
   exchange_->in.add(bytes);
+  if (has_looked_) [[unlikely]] behind_look_ += bytes;
   waited_ = false;
   unread_ = bytes == room;  // there may be more
   came_ = arrival::bytes;
@@ -311,11 +331,11 @@ void connection::enter(phase next) {
   phase_ = next;
   waits_since_ = now_;
   timed_out_ = false;
-  const auto at_most_hurry = [&](std::chrono::milliseconds limit) { return draining_ ? std::min<std::chrono::milliseconds>(limit, hurry) : limit; };
+  const auto in_drain = [&](std::chrono::milliseconds limit, std::chrono::milliseconds most) { return draining_ ? std::min(limit, most) : limit; };
   const auto limit = [&]() -> std::chrono::milliseconds {
     switch (next) {
-      case phase::head: return at_most_hurry(limits.header);
-      case phase::idle: return at_most_hurry(asked_ ? limits.idle : limits.header);  // nobody connects in order to wait
+      case phase::head: return in_drain(limits.header, hurry);
+      case phase::idle: return in_drain(asked_ ? limits.idle : limits.header, last_call());  // nobody connects in order to wait
       case phase::body: return limits.idle;
       case phase::lingering: return leaves_ ? quick : draining_ ? hurry : linger_for;
       case phase::parting: return leaves_ ? quick : limits.write;
@@ -328,11 +348,21 @@ void connection::enter(phase next) {
   watch();
 }
 
-/// Sees to it that the clock is looked at in time.
+/// Sees to it that the clock is looked at in time. Errors: std::bad_alloc; then nothing is set.
 void connection::watch() {
   if (timer_at_ <= deadline_) return;
-  timer_at_ = deadline_;
+  timer_at_ = time::max();
   timer_.set(deadline_, [this] { look_at_clock(); });
+  timer_at_ = deadline_;
+}
+
+/// For callers that nothing may stop: without memory for the timer the wait ends now.
+void connection::watch_or_cancel() noexcept {
+  try {
+    watch();
+  } catch (const std::bad_alloc&) {
+    peer_.cancel();
+  }
 }
 
 void connection::look_at_clock() {
@@ -350,7 +380,7 @@ void connection::expire() {
     case phase::body:
       timed_out_ = true;
       deadline_ = now_ + hurry;  // what is canceled may have ended already, and the next wait of the same operation have begun
-      watch();
+      watch_or_cancel();
       return peer_.cancel();
     case phase::file:  // the disk takes its time, not the client
       return enter(phase::file);

@@ -32,8 +32,9 @@ namespace web {
 /// While it waits for a request it has no buffer, if it does not speak TLS: see exchange.
 class alignas(64) connection {
  public:
-  /// `certificates`: speaks TLS; null: does not.
-  connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates);
+  /// `certificates`: speaks TLS; null: does not. `tickets`: see tls_stream.
+  connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates,
+             std::shared_ptr<const ticket_keys> tickets);
 
   /// Threads: any.
   [[nodiscard]] tartan::color color() const noexcept { return color_; }
@@ -41,8 +42,10 @@ class alignas(64) connection {
   /// Serves until the peer has finished, or misbehaves, or the server is to end.
   tartan::task<> run();
 
-  /// Ends when what has been begun is answered; at once if nothing has, but for who has just come: his first request is waited for as a head is.
+  /// Answers what the client has sent by now, or sends within a short time, and ends: the last of these answers says so.
   void drain() noexcept;
+  /// The same before run: the server drains already.
+  void begin_in_drain() noexcept { draining_ = true; }
 
   /// Answers by these settings whatever has not been read yet; at once if nothing is being answered.
   void renew(std::shared_ptr<site> with) noexcept;
@@ -121,6 +124,7 @@ class alignas(64) connection {
   void log(status answered);
   [[nodiscard]] response_form form();
   [[nodiscard]] response_form form_of_no_page();
+  [[nodiscard]] bool is_last_of_drain() const noexcept;
 
   [[nodiscard]] bool may_close_at_once() const noexcept;
 
@@ -152,10 +156,13 @@ class alignas(64) connection {
   void tell_log();
   void take_input();
   void take_opened(const tartan::result<std::size_t>& got, std::size_t room);
+  void look_again(std::span<std::byte> room) noexcept;
   void add_input(std::size_t bytes, std::size_t room);
   void end_of_wait(std::error_code why);
   void enter(phase next);
   void watch();
+  void watch_or_cancel() noexcept;
+  [[nodiscard]] std::chrono::milliseconds last_call() const noexcept;
   void look_at_clock();
   void expire();
 
@@ -179,12 +186,14 @@ class alignas(64) connection {
   bool waited_ = false;           ///< for the library, since the last read
   bool lingers_ = false;          ///< at its end: of what was sent there may be more on its way
   bool unread_ = false;           ///< the last read was full
-  bool draining_ = false;         ///< no request after those that have begun
+  bool draining_ = false;         ///< no request after those that look_again has found
+  bool has_looked_ = false;       ///< look_again was called in the drain
   bool leaves_ = false;           ///< no request after the next one
   bool ending_ = false;           ///< nothing after what is to be sent
   bool timed_out_ = false;
 
   // What few need.
+  std::size_t behind_look_ = 0;   ///< bytes that came after look_again
   tartan::color color_;
   std::shared_ptr<site> next_site_;  ///< null: it is the same one
   tartan::timer timer_;           ///< set for the deadline or an earlier time: moving the deadline need not set it anew

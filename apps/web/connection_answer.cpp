@@ -48,6 +48,7 @@ connection::stop connection::answer() {
   for (;;) {
     if (ending_) return stop::end;
     if (exchange_->out.size() >= most_gathered || has_more_to_send()) return stop::output;
+    if (draining_ && !has_looked_) [[unlikely]] look_again(exchange_->in.room());
     const request_body::outcome body = exchange_->body.drop_from(exchange_->in);
     if (body == request_body::outcome::refused) {
       refuse(exchange_->body.error());
@@ -149,7 +150,7 @@ page_cache& connection::kept_pages() {
 const shared_page* connection::current(std::string_view key) {
   page_cache::entry* const known = kept_pages().find(key);
   const library_settings& with = site_->settings.pages;
-  if (known == nullptr || now_ - known->checked >= with.recheck) return nullptr;
+  if (known == nullptr || now_ - known->checked >= with.fresh_for(*known->content)) return nullptr;
   // It was left on the disk, and there may be room in memory by now.
   const bool may_be_read = known->content->is_large() && known->content->size <= exchange_->host->pages.largest_page();
   if (may_be_read) [[unlikely]] keep_fresh(site_, *exchange_->host, *known, now_, std::chrono::seconds{1});
@@ -177,8 +178,18 @@ bool connection::answer_at_hand(const shared_page& what) {
   return large.has_value();
 }
 
+/// In a drain: whether the client has sent nothing behind the request that is being answered. What has come since look_again does not count,
+/// or a client that sends on and on would never be told that the connection ends.
+bool connection::is_last_of_drain() const noexcept {
+  if (!draining_) return false;
+  std::string_view behind = exchange_->in.text();
+  if (exchange_->held.empty()) behind.remove_prefix(std::min(exchange_->request.head_size, behind.size()));
+  behind.remove_suffix(std::min(behind_look_, behind.size()));
+  return behind.find_first_not_of("\r\n") == std::string_view::npos;
+}
+
 response_form connection::form() {
-  if (draining_ || leaves_) exchange_->request.keep_alive = false;
+  if (leaves_ || is_last_of_drain()) exchange_->request.keep_alive = false;
   return {exchange_->store->date.text(), exchange_->request.keep_alive, exchange_->request.http_1_0, exchange_->request.method != method::head};
 }
 

@@ -184,9 +184,9 @@ std::string value_of(const std::string& response, const std::string& name) {
 
 TEST_P(a_server_of_one_worker, sends_the_rest_of_the_sibling_that_the_client_has_a_part_of) {
   const test::files_changed long_ago{-60s};
-  write("file", "not coded");
+  write_old("file", "not coded");
   for (const std::string& coded : {std::string{"as if by gzip"}, std::string(large, 'z')}) {
-    write("file.gz", coded);
+    write_old("file.gz", coded);
     const std::string gzip = "Accept-Encoding: gzip\r\n";
     std::string tag;
     play([&](tartan::tcp::stream& c, server&) -> tartan::task<> { tag = value_of(co_await last_answer(c, gzip), "ETag"); });
@@ -367,7 +367,8 @@ TEST_P(a_server_of_one_worker, has_no_buffer_for_each_connection_that_was_answer
 TEST_P(a_server_of_one_worker, sends_a_small_sibling_of_a_large_file) {
   const test::files_changed long_ago{-60s};
   const std::string coded(5000, 'z');
-  write("large.gz", coded);
+  write_old("large", std::string(large, 'x'));
+  write_old("large.gz", coded);
   play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
     std::string came;
     co_await send(c, get("/large"));
@@ -402,8 +403,8 @@ TEST_P(a_server_of_one_worker, waits_for_the_peer_behind_a_short_part_of_a_large
 /// The worker has the page and its open file, and the page counts as checked.
 TEST_P(a_server_of_one_worker, never_sends_a_large_file_with_another_length) {
   with_.pages.recheck = 1h;
-  write("coded", "as it is");
-  write("coded.gz", std::string(large, 'z'));
+  write_old("coded", "as it is");
+  write_old("coded.gz", std::string(large, 'z'));
   with_.hosts[0].error_pages[status::not_found] = "/sorry";
   const struct {
     const char* path;
@@ -413,7 +414,7 @@ TEST_P(a_server_of_one_worker, never_sends_a_large_file_with_another_length) {
   play_on_the_kernel([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
     for (const auto& each : cases) {
       for (const std::size_t size : {large, large, large - 1000, large + 1000}) {
-        write(each.name, std::string(size - 1, 'y') + "!");  // in place: it is the same open file
+        write_old(each.name, std::string(size - 1, 'y') + "!");  // in place: it is the same open file
         std::string came;
         co_await send(c, get(each.path, each.fields));
         co_await hear(c, came, "!");

@@ -90,9 +90,24 @@ bool is_older(const struct stat& sibling, const file_time& file) noexcept {
   return modified < file && !is_cut;
 }
 
-/// One that is older than its file stands for what that was before. Nothing: nobody can say, for want of a descriptor or memory.
-std::optional<coding_set> siblings_of(int folder, const std::string& name, const file_version& version) noexcept {
-  coding_set found;
+/// Whether it may still be being written: it was modified less than 2 s ago, or is dated in the future. A compressor that writes in place
+/// leaves an empty file first, then a part; and a client, or a cache on the way, would keep that.
+bool is_young(const struct stat& sibling) noexcept {
+  constexpr std::int64_t settled_after_s = 2;
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);  // as the kernel dates files
+  return file_time::of(sibling.st_mtim) > file_time{now.tv_sec - settled_after_s, now.tv_nsec};
+}
+
+struct found_siblings {
+  coding_set settled;      ///< that may be sent
+  bool has_young = false;  ///< there is one more
+};
+
+/// A sibling that is older than its file was made from an earlier state of it; an empty one decodes to nothing. Nothing: the siblings
+/// cannot be known, for want of a descriptor or memory.
+std::optional<found_siblings> siblings_of(int folder, const std::string& name, const file_version& version) noexcept {
+  found_siblings found;
   for (const coding each : siblings) {
     std::array<char, PATH_MAX> path;
     const std::string_view suffix = suffix_of(each);
@@ -102,7 +117,12 @@ std::optional<coding_set> siblings_of(int folder, const std::string& name, const
     if (!sibling.is_open() && status_of(errno) == status::unavailable) return std::nullopt;
     struct stat now{};
     if (!sibling.is_open() || ::fstat(sibling.descriptor(), &now) != 0) continue;
-    if (S_ISREG(now.st_mode) && !is_older(now, version.modified)) found.add(each);
+    if (!S_ISREG(now.st_mode)) continue;
+    if (is_young(now)) {
+      found.has_young = true;
+    } else if (now.st_size != 0 && !is_older(now, version.modified)) {
+      found.settled.add(each);
+    }
   }
   return found;
 }
@@ -117,6 +137,9 @@ document_root::document_root(const std::string& folder, const root_options& with
   }
   device_ = is.st_dev;
   number_ = is.st_ino;
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  opened_ = file_time::of(now);
   check();
 }
 
@@ -175,18 +198,23 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
   if (S_ISDIR(now.st_mode) && !wanted.path.ends_with('/')) return failed(status::moved_permanently);
   if (S_ISDIR(now.st_mode)) return with_.listings && wanted.as == coding::identity ? list(wanted.path, in) : failed(status::not_found);
   if (!S_ISREG(now.st_mode)) return failed(status::forbidden);
+  // It may have been written anew since its file was looked at.
+  if (wanted.as != coding::identity && (now.st_size == 0 || is_young(now))) return failed(status::not_found);
 
   document found;
   found.code = status::ok;
   found.content.size = static_cast<std::uint64_t>(now.st_size);
   const file_version version = found.content.version = file_version::of(now);
   if (with_.precompressed && wanted.as == coding::identity) {
-    const std::optional<coding_set> there = siblings_of(in, name, version);
+    const std::optional<found_siblings> there = siblings_of(in, name, version);
     if (!there) return failed(status::unavailable);
-    found.content.siblings = *there;
+    found.content.siblings = there->settled;
+    found.content.has_young_sibling = there->has_young;
   }
   const bool young = may_change_unseen(version);  // asked before it is read
-  const bool is_known = known != nullptr && known->version == version && known->siblings == found.content.siblings;
+  const bool has_same_siblings =
+      known != nullptr && known->siblings == found.content.siblings && known->has_young_sibling == found.content.has_young_sibling;
+  const bool is_known = has_same_siblings && known->version == version;
   const std::time_t seconds = std::time(nullptr);
   // Else it gets its tag, or its date, now.
   if (is_known && (young || (!known->tag.empty() && known->modified == date_of({version}, seconds)))) {
@@ -194,7 +222,7 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
     return found;
   }
   if (found.content.size > most) {  // its version need not be certain: what changes within the file is seen through the descriptor
-    describe(found.content, name, {version, !young, wanted.as}, seconds, with_.pages);
+    describe(found.content, name, {version, !young, wanted.as, opened_}, seconds, with_.pages);
     found.large = std::make_shared<const shared_file>(std::move(opened), version, "/" + name + std::string{suffix_of(wanted.as)});
     if (!found.large->is_as_it_was()) return std::nullopt;
     return found;
@@ -210,7 +238,7 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
   found.content.body = page_body{std::move(text)};
   const bool certain = !young && is_looked_at && file_version::of(after) == version;
   if (!certain) found.content.version = {};
-  describe(found.content, name, {version, certain, wanted.as}, seconds, with_.pages);
+  describe(found.content, name, {version, certain, wanted.as, opened_}, seconds, with_.pages);
   return found;
 }
 

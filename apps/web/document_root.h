@@ -89,6 +89,7 @@ class document_root {
   file folder_;
   std::uint64_t device_ = 0;  ///< of the folder
   std::uint64_t number_ = 0;  ///< likewise
+  file_time opened_;          ///< when it was, by the clock on the wall: part of some tags, see entity_tag
   mutable std::atomic<bool> has_moved_{false};  ///< the path has led to another one; relaxed: a moment sooner or later is the same
   root_options with_;
 };

@@ -226,6 +226,27 @@ TEST_P(a_full_house_with_tls, rather_ends_a_farewell_than_a_conversation) {
   });
 }
 
+/// It took longer than the server lingers, counted from the answer.
+TEST_P(a_full_house_with_tls, lingers_behind_a_farewell_that_took_long) {
+  set_page_that_fills_the_buffer("Connection: close\r\n");
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    test::tls_client client{c};
+    co_await client.handshake();
+    co_await pass(1s);
+    co_await client.send(get("/page", "Connection: close\r\n"));
+    co_await pass(40s);
+    heard all = co_await rest_of(c);
+    for (int n = 0; n < 3; ++n) {  // what comes late is not answered with a reset
+      co_await pass(500ms);
+      const auto sent = co_await c.write("x");
+      EXPECT_TRUE(sent) << n;
+    }
+    all.text = client.open(all.text, is_ended_);
+    expect_whole(all);
+    EXPECT_TRUE(is_ended_);
+  });
+}
+
 TEST_P(a_full_house_with_tls, says_farewell_to_who_reads_late_if_nobody_waits) {
   set_page_that_fills_the_buffer("Connection: close\r\n");
   const heard all = get_page("Connection: close\r\n", [](tartan::address) -> tartan::task<> { co_await pass(10s); });

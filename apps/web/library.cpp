@@ -62,7 +62,8 @@ tartan::task<finding> library::ask(std::string_view key, page_cache::time now) {
   const std::shared_ptr<shelf>& at = shelf_of(key);
   co_await tartan::on(at->color.value());
   std::optional<finding> found = kept(at->pages, key);
-  if (!found || (now - found->checked >= with_.recheck && !at->open.contains(key))) found = co_await ask_disk(*at, key, now);
+  const bool is_fresh = found && now - found->checked < with_.fresh_for(*found->content);
+  if (!found || (!is_fresh && !at->open.contains(key))) found = co_await ask_disk(*at, key, now);
   if (found->large != nullptr) stay_open(at, found->large);
   co_return *found;
 }

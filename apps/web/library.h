@@ -6,6 +6,7 @@
 #include <tartan/core/strand.h>
 #include <tartan/core/task.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -50,6 +51,11 @@ struct library_settings {
   /// Whether it is time to have the disk asked about a page that goes on to be given out meanwhile: never, if there is no time for that.
   [[nodiscard]] bool is_due(page_cache::time checked, page_cache::time now) const noexcept {
     return now - checked >= recheck / 2 && recheck >= std::chrono::milliseconds{50};
+  }
+  /// How long after a check a page is given out without another one. A page with a sibling that may still be being written has a second
+  /// at most, however long the others have: else the sibling would not be found when it is old enough.
+  [[nodiscard]] std::chrono::milliseconds fresh_for(const page& what) const noexcept {
+    return what.has_young_sibling ? std::min(recheck, std::chrono::milliseconds{1'000}) : recheck;
   }
   /// Between two questions ahead of time: so long they gather, to be asked together.
   [[nodiscard]] std::chrono::milliseconds pause() const noexcept { return recheck / 8; }

@@ -56,6 +56,24 @@ TEST_P(pages, are_looked_at_again_when_their_time_is_up) {
   EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 3s)[0].code, status::not_found);
 }
 
+TEST_P(pages, with_a_sibling_that_is_too_young_are_looked_at_again_after_a_second) {
+  const auto now = std::filesystem::file_time_type::clock::now();
+  for (const char* name : {"a.txt", "a.txt.gz"}) write(name, "a");
+  std::filesystem::last_write_time(folder_ / "a.txt", now - 1h);
+  std::filesystem::last_write_time(folder_ / "a.txt.gz", now + 60s);  // this machine may be slow
+  const document_root root{folder()};
+  tartan::runtime rt = runtime();
+  library all{rt, root, {.recheck = 1h}};
+  EXPECT_TRUE(ask(rt, all, "/a.txt", 1, start_)[0].content->siblings.empty());
+  EXPECT_TRUE(ask(rt, all, "/a.txt", 1, start_ + 1s)[0].content->siblings.empty());
+  std::filesystem::last_write_time(folder_ / "a.txt.gz", now - 3s);
+  EXPECT_TRUE(ask(rt, all, "/a.txt", 1, start_ + 1999ms)[0].content->siblings.empty());
+  EXPECT_TRUE(ask(rt, all, "/a.txt", 1, start_ + 2s)[0].content->siblings.has(coding::gzip));
+  EXPECT_EQ(all.loads(), 3u);
+  EXPECT_TRUE(ask(rt, all, "/a.txt", 1, start_ + 30min)[0].content->siblings.has(coding::gzip));
+  EXPECT_EQ(all.loads(), 3u);
+}
+
 TEST_P(pages, are_given_out_as_they_were_while_one_asks_the_disk) {
   write("a.txt", "a");
   const document_root root{folder()};

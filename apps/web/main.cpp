@@ -1,6 +1,7 @@
 // tartan-web: a static web server.
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <tartan/core/semaphore.h>
 #include <tartan/core/spawn.h>
 #include <tartan/io/signal_set.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -56,8 +58,12 @@ void fill_standard_descriptors() {
   if (opened >= 0) ::close(opened);
 }
 
-tartan::task<> drain(web::server& server, tartan::runtime& rt) {
-  const bool is_written = co_await server.drain();
+/// Made at the start: when it is asked for, there may be no memory to make it. `asked`: has no permit until then.
+tartan::task<> drain(web::server& server, tartan::runtime& rt, tartan::semaphore& asked) {
+  tartan::task<bool> drained = server.drain();
+  const tartan::result<tartan::semaphore::permit> is_asked = co_await asked.acquire();
+  if (!is_asked) co_return;
+  const bool is_written = co_await std::move(drained);
   if (!is_written) {
     std::fputs("tartan-web: the disk does not answer: what it was asked to read or write is given up\n", stderr);
     std::_Exit(1);
@@ -65,18 +71,27 @@ tartan::task<> drain(web::server& server, tartan::runtime& rt) {
   rt.stop();
 }
 
+/// On its own: a disk that hangs must not keep the next signal waiting.
+void begin_reload(web::server& server, const std::function<web::settings()>& read) {
+  try {
+    tartan::spawn(server.reload(read));
+  } catch (const std::bad_alloc&) {
+    std::fputs("tartan-web: no memory for a reload: all is as it was; send SIGHUP again\n", stderr);
+  }
+}
+
 /// The first SIGINT or SIGTERM lets requests in progress end, the second one nothing. runtime::stop_on would be too much: it cancels what waits,
 /// responses that are being written among it.
-tartan::task<> end_on(tartan::signal_set& signals, web::server& server, tartan::runtime& rt, std::function<web::settings()> read) {
+tartan::task<> end_on(tartan::signal_set& signals, web::server& server, tartan::semaphore::permit& not_yet, std::function<web::settings()> read) {
   bool is_ending = false;
   while (const tartan::result<int> number = co_await signals.next()) {
     if (*number == SIGHUP) {
-      tartan::spawn(server.reload(read));  // on its own: a disk that hangs must not keep the next signal waiting
+      begin_reload(server, read);
     } else if (std::exchange(is_ending, true)) {
       std::_Exit(128 + *number);
     } else {
       web::notify_manager("STOPPING=1");
-      tartan::spawn(drain(server, rt));
+      not_yet.release();
     }
   }
 }
@@ -115,6 +130,8 @@ bool has_idle_certificates(const web::settings& with, const web::server& server)
 
 int serve(web::settings with, std::function<web::settings()> read) {
   with.sockets = web::passed_sockets();
+  tartan::semaphore ending{1};
+  tartan::semaphore::permit not_yet = *ending.try_acquire();
   tartan::options options;
   options.workers = with.workers;
   options.pipe_signal_ignored = true;  // by main
@@ -131,7 +148,8 @@ int serve(web::settings with, std::function<web::settings()> read) {
   }
   web::notify_manager("READY=1");
   rt.spawn(server.run());
-  rt.spawn(end_on(signals, server, rt, std::move(read)));
+  rt.spawn(drain(server, rt, ending));
+  rt.spawn(end_on(signals, server, not_yet, std::move(read)));
   return rt.run();
 }
 

@@ -108,15 +108,15 @@ std::string_view content_type(std::string_view path, const type_map& more) noexc
 }
 
 std::optional<std::time_t> date_of(const file_state& state, std::time_t now) noexcept {
-  constexpr std::time_t first_date = -62'135'596'800;  // of the year 1: HTTP's years have four digits
-  const std::time_t modified = state.version.modified.seconds;
-  return state.certain && modified >= first_date && modified < now - 1 ? std::optional{modified} : std::nullopt;
+  const file_time& modified = state.version.modified;
+  const bool is_known = state.certain && modified.is_credible() && modified.seconds < now - 1;
+  return is_known ? std::optional<std::time_t>{modified.seconds} : std::nullopt;
 }
 
 void describe(page& what, std::string_view path, const file_state& state, std::time_t now, const page_options& more) {
   what.type = content_type(path, more.types);
   what.as = state.as;
-  what.tag = state.certain ? entity_tag(state.version, suffix_of(state.as)) : std::string{};
+  what.tag = state.certain ? entity_tag(state.version, suffix_of(state.as), state.opened) : std::string{};
   what.modified = date_of(state, now);
   what.known_by.clear();
   if (!what.tag.empty()) what.known_by.append("\r\nETag: ").append(what.tag);

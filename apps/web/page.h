@@ -28,6 +28,7 @@ struct page {
   std::uint64_t size = 0;  ///< bytes of the file
   file_version version;
   coding_set siblings;     ///< that may be sent instead; a sibling itself has none
+  bool has_young_sibling = false;  ///< one more is there that may still be being written: look again soon
   coding as = coding::identity;  ///< which sibling it is
   std::weak_ptr<const shared_file> large;  ///< the file, while somebody sends it, or its shelf keeps it open
 
@@ -56,10 +57,11 @@ struct file_state {
   file_version version;
   bool certain = true;              ///< false: written to a moment ago. It gets no tag and no date, for the next state could have the same
   coding as = coding::identity;
+  file_time opened = {};            ///< when its folder was opened, see entity_tag
 };
 
-/// When it was modified, as HTTP says it: nothing of a state that is not certain, one that is a second old at most, for the next one could have the same
-/// date, or one that is still to come or has no date in HTTP (RFC 9110, 8.8.2.1).
+/// When the file was modified, for Last-Modified. Nothing if the next state could have the same date (RFC 9110, 8.8.2.1): the state
+/// is not certain, at most a second old, or dated in the future. Nothing for a date before 1980 either, see file_time::is_credible.
 [[nodiscard]] std::optional<std::time_t> date_of(const file_state& state, std::time_t now) noexcept;
 
 /// Fills in what is sent before the body. `path`: for a sibling, that of the file that it stands for. What has siblings, or is one, says that it depends

@@ -31,6 +31,8 @@ class read_buffer {
     if (capacity_ - end_ < std::clamp(capacity_ / 8, first / 8, usual / 8)) make_room();
     return {bytes_.get() + end_, capacity_ - end_};
   }
+  /// Where to read into without moving what is here: text() given before stays valid. Empty if there is no room.
+  [[nodiscard]] std::span<std::byte> room_behind() noexcept { return {bytes_.get() + end_, capacity_ - end_}; }
   void add(std::size_t received) noexcept { end_ += received; }
   void drop(std::size_t used) noexcept { begin_ += used; }
 

@@ -1,9 +1,14 @@
 /// The server with other settings than before. INSTANTIATE_TEST_SUITE_P is in server_test.cpp.
 #include "server_fixture.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "tests/web/failing_memory.h"
 #include "tls_client_fixture.h"
 
 namespace web {
@@ -155,6 +160,58 @@ TEST_P(a_server, keeps_what_it_has_in_memory_if_nothing_has_changed) {
     std::string came;
     co_await send(c, get("/page"));
     co_await hear(c, came, "another");
+  });
+}
+
+/// Whatever it lacks memory for.
+TEST_P(a_server, takes_new_settings_for_all_connections_or_for_none) {
+  const tartan::test::temporary_folder other;
+  std::ofstream{other / "page"} << "another";
+  with_.pages.shelves = 4;
+  settings next = with_;
+  next.hosts[0].root = other.path();
+  std::function<settings()> read = [&next] { return next; };
+  bool has_failed = true;
+  int reloaded = 0;
+  for (std::size_t n = 0; has_failed; ++n) {
+    std::string all;
+    testing::internal::CaptureStderr();
+    play([&](tartan::tcp::stream& c, server& s) -> tartan::task<> {
+      std::vector<tartan::tcp::stream> open;
+      for (int m = 0; m < 40; ++m) {
+        auto one = co_await tartan::tcp::connect(*c.peer_address());
+        open.push_back(std::move(*one));
+      }
+      co_await pass(1ms);
+      auto running = tartan::spawn(s.reload(read));
+      {
+        const test::failing_memory fails{{}, n};
+        co_await running.join();
+        has_failed = fails.count() > n;
+      }
+      open.push_back(std::move(*co_await tartan::tcp::connect(*c.peer_address())));
+      for (tartan::tcp::stream& each : open) {
+        co_await send(each, get("/page", "Connection: close\r\n"));
+        const std::string came = (co_await rest_of(each)).text;
+        all.push_back(came.ends_with("another") ? 'n' : came.ends_with("a page") ? 'o' : '?');
+      }
+    });
+    const bool is_as_it_was = testing::internal::GetCapturedStderr().starts_with("tartan-web: all is as it was: ");
+    EXPECT_EQ(all, std::string(41, is_as_it_was ? 'o' : 'n')) << n;
+    if (!is_as_it_was) ++reloaded;
+  }
+  EXPECT_GT(reloaded, 0);
+}
+
+TEST_P(a_server, says_what_is_new_behind_a_reload_that_has_failed) {
+  with_.access_log = folder_ / "log";
+  play([&](tartan::tcp::stream&, server& s) -> tartan::task<> {
+    settings next = with_;
+    next.hosts[0].root = folder_ / "nothing";
+    testing::internal::CaptureStderr();
+    co_await reload(s, next);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(said.starts_with("tartan-web: the access log is opened anew, all else is as it was: cannot read the folder '")) << said;
   });
 }
 

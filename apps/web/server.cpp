@@ -3,9 +3,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <tartan/core/await_blocking.h>
+#include <tartan/core/event_batch.h>
 #include <tartan/core/on.h>
 #include <tartan/core/post.h>
 #include <tartan/core/when_all.h>
+#include <tartan/time/sleep.h>
 #include <tartan/time/timer.h>
 #include <tartan/time/with_timeout.h>
 
@@ -13,6 +15,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -34,6 +37,7 @@ constexpr std::chrono::milliseconds for_the_end{300};    // of one that has to g
 constexpr std::chrono::milliseconds for_an_answer{1'000};  // behind which one closes
 constexpr std::chrono::milliseconds least_stay{1'000};   // else clients that are all busy would take turns for one request each
 constexpr std::chrono::milliseconds crowded_for{1'000};  // after somebody had to go
+constexpr std::chrono::milliseconds for_memory{100};  // until that which lacked it is tried again
 constexpr std::chrono::milliseconds for_the_disk{5'000};  // to end what it has begun, when the server ends; and for the log to, in a reload
 
 bool needs_certificates(const settings& with) noexcept {
@@ -75,8 +79,8 @@ void check_user(const settings& with, const settings& now) {
   do_for(with.at.user, [&] { look_up(with.user); });
 }
 
-/// Null if none are needed. `now`: those that there are, or null. Blocks.
-std::shared_ptr<const tls_certificates> certificates_of(const settings& with, const tls_certificates* now = nullptr) {
+/// Null if none are needed. Blocks.
+std::shared_ptr<const tls_certificates> certificates_of(const settings& with) {
   check_https_only(with);
   if (!needs_certificates(with)) return nullptr;
   std::vector<tls_files> files;
@@ -84,9 +88,7 @@ std::shared_ptr<const tls_certificates> certificates_of(const settings& with, co
     if (!each.certificate.empty()) files.push_back({each.names, each.certificate, each.key, each.certificate_at.text});
   }
   if (with.hosts.front().certificate.empty()) throw std::invalid_argument{with.hosts.front().root_at.text + "TLS needs a certificate for the first host"};
-  const auto made = std::make_shared<tls_certificates>(files);
-  if (now != nullptr) made->take_tickets_of(*now);
-  return made;
+  return std::make_shared<tls_certificates>(files);
 }
 
 /// Gives the permit back, which has to be gone before its semaphore, when that has ended.
@@ -96,11 +98,20 @@ tartan::task<> run_with(tartan::semaphore::permit given, std::shared_ptr<tartan:
 }
 
 /// Whether it has ended by then; if not, it goes on, and nobody waits for it.
-tartan::task<bool> ends_within(tartan::task<> what, std::chrono::milliseconds limit) {
+///
+/// Errors: std::bad_alloc; then it has not begun.
+tartan::task<bool> ends_by(tartan::task<> what, std::chrono::steady_clock::time_point given_up) {
   const auto end = std::make_shared<tartan::semaphore>(1);
-  tartan::spawn(run_with(*end->try_acquire(), end, std::move(what)));
-  const auto ended = co_await tartan::with_timeout(limit, end->acquire());
-  co_return ended.has_value();
+  tartan::semaphore::permit until_then = *end->try_acquire();
+  auto ended = tartan::with_deadline(given_up, end->acquire());  // first: nothing may fail once it has begun
+  tartan::spawn(run_with(std::move(until_then), end, std::move(what)));
+  const auto permit = co_await std::move(ended);
+  co_return permit.has_value();
+}
+
+tartan::task<> one_by_one(tartan::task<> first, tartan::task<> second) {
+  co_await std::move(first);
+  co_await std::move(second);
 }
 
 /// For all that it accepts; a Unix socket has no such options.
@@ -114,7 +125,8 @@ void set_options(tartan::tcp::listener& door) {
 
 server::server(tartan::runtime& rt, const settings& with, ports which)
     : log_{log_of(rt, with)},
-      site_{std::make_shared<site>(rt, with, log_.get(), sweeps_)}, certificates_{certificates_of(with)}, connections_{rt} {
+      site_{std::make_shared<site>(rt, with, log_.get(), sweeps_)}, certificates_{certificates_of(with)},
+      tickets_{certificates_ != nullptr ? std::make_shared<const ticket_keys>() : nullptr}, rotation_{rt}, connections_{rt} {
   somebody_left_ = rt.now() - crowded_for;
   no_sweeps_.reserve(library::most_sweeps);
   if (which == ports::open) open_doors();
@@ -148,6 +160,7 @@ std::vector<server::place> server::places() const {
 
 tartan::task<> server::run() {
   const tartan::result<tartan::semaphore::permit> until_then = co_await accepting_.acquire();
+  if (tickets_ != nullptr) rotation_.set(ticket_keys::interval, [this] { rotate_tickets(); });
   std::vector<tartan::task<>> all;
   for (door& each : doors_) all.push_back(accept_from(each));
   static_cast<void>(co_await tartan::when_all(std::move(all)));
@@ -254,22 +267,30 @@ void server::limit_connections() {
   if (tartan::result<tartan::semaphore::permit> room = room_.try_acquire()) full_ = std::move(*room);
 }
 
+/// For connections that come from then on. Handshakes that are under way keep what they have.
+void server::rotate_tickets() noexcept {
+  std::chrono::minutes again = ticket_keys::interval;
+  try {
+    tickets_ = ticket_keys::after(*tickets_);
+  } catch (const std::exception& wrong) {
+    std::fprintf(stderr, "tartan-web: the keys of TLS tickets are not renewed: %s; the next try is in a minute\n", wrong.what());
+    again = std::chrono::minutes{1};
+  }
+  rotation_.set(again, [this] { rotate_tickets(); });  // in its own callback a timer needs no memory
+}
+
 void server::admit(tartan::tcp::stream peer, bool is_secure) {
-  auto client = std::make_unique<connection>(site_, std::move(peer), is_secure ? certificates_ : nullptr);
+  auto client = std::make_unique<connection>(site_, std::move(peer), is_secure ? certificates_ : nullptr, tickets_);
   connection* const known = client.get();
   const tartan::color own = client->color();
   const std::uint64_t number = ++admitted_;
+  if (draining_) client->begin_in_drain();  // it was accepted before
   open_.emplace(number, known);
   try {
     connections_.spawn_in(own, &server::serve, this, std::move(client), number);
   } catch (...) {
     open_.erase(number);
     throw;
-  }
-  if (!draining_) return;
-  try {
-    tell_to_drain(*known);  // it had come before
-  } catch (const std::bad_alloc&) {  // then the end of the time to drain tells it
   }
 }
 
@@ -312,6 +333,7 @@ struct server::renewal {
   std::unique_ptr<access_log> log;  ///< null: it is the same one, or none is wanted
   std::shared_ptr<site> next;       ///< null: it would be the same
   std::shared_ptr<const tls_certificates> certificates;
+  std::shared_ptr<const ticket_keys> tickets;  ///< null: they stay
 };
 
 /// Threads: that of a blocking job. Meanwhile nobody changes what is read here: there is one reload at a time.
@@ -328,7 +350,9 @@ server::renewal server::prepare(settings with) const {
     made.certificates = certificates_;  // the doors for TLS stay
     made.kept.append(made.kept.empty() ? "" : ", ").append("certificate");
   } else {
-    made.certificates = certificates_of(with, certificates_.get());
+    made.certificates = certificates_of(with);
+    const bool is_other = certificates_ != nullptr && made.certificates != nullptr && !made.certificates->has_same_first(*certificates_);
+    if (is_other) made.tickets = std::make_shared<const ticket_keys>();
   }
   if (site_->is_as(with)) return made;
   if (with.access_log != now.access_log) made.log = log_of(site_->runtime, with);  // only to see that it can be, if there is one
@@ -337,28 +361,48 @@ server::renewal server::prepare(settings with) const {
   return made;
 }
 
+/// All or nothing: what needs memory comes first. Errors: std::bad_alloc; then all is as it was.
 void server::take(renewal& made) {
+  tartan::event_batch told{site_->runtime};
+  if (made.next != nullptr) {
+    for (const auto& [number, open] : open_) {
+      told.add(open->color(), [client = open, with = made.next] { client->renew(with); });
+    }
+    if (log_ != nullptr && made.log != nullptr) log_->reopen(made.next->settings.access_log);  // not the new one: connections have this one
+  }
+  // From here on nothing fails.
+  if (made.next != nullptr) {
+    site_ = std::move(made.next);
+    if (log_ == nullptr) log_ = std::move(made.log);
+    limit_connections();
+    site_->runtime.post(std::move(told));
+  }
   certificates_ = std::move(made.certificates);
-  if (made.next != nullptr) take_site(made);
+  if (made.tickets != nullptr) tickets_ = std::move(made.tickets);
   if (!made.kept.empty()) std::fprintf(stderr, "tartan-web: not changed before the next start: %s\n", made.kept.c_str());
 }
 
-void server::take_site(renewal& made) {
-  site_ = std::move(made.next);
-  if (log_ == nullptr) {
-    log_ = std::move(made.log);
-  } else if (made.log != nullptr) {
-    log_->reopen(site_->settings.access_log);  // not the new one: connections have this one
-  }
-  limit_connections();
-  for (const auto& [number, open] : open_) {
-    tartan::post(open->color(), [client = open, with = site_] { client->renew(with); });
+void server::tell_of_failure(const std::exception& wrong, bool is_log_anew) const noexcept {
+  const char* const state = is_log_anew ? "the access log is opened anew, all else is as it was" : "all is as it was";
+  try {
+    std::fprintf(stderr, "tartan-web: %s: %s\n", state, one_line(wrong.what()).c_str());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "tartan-web: %s: there is no memory to say why\n", state);
   }
 }
 
-/// `until_then`: another log, or none.
-tartan::task<> server::flush_log(std::unique_ptr<access_log> until_then) {
-  co_await log_->flush();
+/// `until_then`: another log, or none. Where there is no memory for it, it is tried again: nobody waits for this without a limit.
+tartan::task<> server::flush_log(std::shared_ptr<access_log> until_then) {
+  for (bool is_flushed = false; !is_flushed;) {
+    try {
+      co_await log_->flush();
+      is_flushed = true;
+    } catch (const std::bad_alloc&) {
+    }
+    if (is_flushed) break;
+    const tartan::result<> passed = co_await tartan::sleep(for_memory);
+    if (!passed) co_return;
+  }
   until_then.reset();
 }
 
@@ -368,23 +412,43 @@ tartan::task<> server::reload(std::function<settings()> read) {
   reload_waits_ = false;
   if (!turn || draining_) co_return;
   notify_manager("RELOADING=1");
-  if (site_->log != nullptr) log_->reopen(site_->settings.access_log);
   renewal made;
+  bool is_log_anew = false;
   try {
+    if (site_->log != nullptr) {
+      log_->reopen(site_->settings.access_log);
+      is_log_anew = true;
+    }
     made = co_await tartan::blocking([&] { return prepare(read()); });
     if (!draining_) take(made);
   } catch (const std::exception& wrong) {
-    std::fprintf(stderr, "tartan-web: all is as it was: %s\n", one_line(wrong.what()).c_str());
+    tell_of_failure(wrong, is_log_anew);
   }
-  bool is_written = true;  // then the old file is nobody's; a new one stays open until the server's own log has it: a pipe must not lose its writer
-  if (log_ != nullptr) is_written = co_await ends_within(flush_log(std::move(made.log)), for_the_disk);
+  bool is_written = log_ == nullptr;  // then the old file is nobody's
+  try {
+    if (!is_written) {
+      // A new one stays open until the server's own log has it: a pipe must not lose its writer.
+      tartan::task<> flushed = flush_log(std::shared_ptr<access_log>{std::move(made.log)});
+      tartan::task<bool> in_time = ends_by(std::move(flushed), site_->runtime.now() + for_the_disk);
+      is_written = co_await std::move(in_time);
+    }
+  } catch (const std::bad_alloc&) {  // it is opened and written as lines come
+  }
   if (!is_written) std::fputs("tartan-web: the access log still waits for its disk or reader; it is opened anew behind that\n", stderr);
   if (!draining_) notify_manager("READY=1");
 }
 
-/// It never meets a connection that is gone: see serve.
-void server::tell_to_drain(connection& client) {
-  tartan::post(client.color(), [&client] { client.drain(); });
+/// Those behind the last that was told. Gives whether there was memory for all of them. It never meets a connection that is gone: see serve.
+bool server::tell_to_drain(std::uint64_t& last_told) noexcept {
+  try {
+    for (auto next = open_.upper_bound(last_told); next != open_.end(); ++next) {
+      tartan::post(next->second->color(), [client = next->second] { client->drain(); });
+      last_told = next->first;
+    }
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 /// Those that are left when the time is up are canceled.
@@ -398,7 +462,7 @@ tartan::task<> server::end_connections() {
     }
   };
   try {
-    end.set(site_->settings.times.drain, begin_cutting_off);
+    end.set(drain_ends_, begin_cutting_off);
   } catch (const std::bad_alloc&) {
     connections_.cancel();
   }
@@ -430,31 +494,47 @@ tartan::task<> server::end_sweeps() {
   }
 }
 
-tartan::task<> server::end_all() {
-  std::vector<tartan::task<>> all;
-  all.push_back(end_connections());
-  all.push_back(end_sweeps());
-  static_cast<void>(co_await tartan::when_all(std::move(all)));
-}
-
-/// When a reload has ended: the disk may be holding it up.
-tartan::task<> server::write_log() {
+/// When a reload has ended: the disk may be holding it up. `flushed`: flush_log's, made before, for that needs memory.
+tartan::task<> server::write_log(tartan::task<> flushed) {
   const tartan::result<tartan::semaphore::permit> turn = co_await reloads_.acquire();
-  if (turn && log_ != nullptr) co_await log_->flush();
+  if (turn && log_ != nullptr) co_await std::move(flushed);
 }
 
+/// Responses are being sent: an allocation that fails must not end the program. So each step either has happened, or is tried again.
 tartan::task<bool> server::drain() {
   draining_ = true;
+  drain_ends_ = site_->runtime.now() + site_->settings.times.drain;
+  rotation_.cancel();
   for (door& each : doors_) each.at.close();
-  for (const auto& [number, open] : open_) tell_to_drain(*open);
   full_.release();  // who was accepted and waits for a place gets one, also where there are as many as there may be
+  const auto now = [this] { return site_->runtime.now(); };
+  for (std::uint64_t told = 0; !tell_to_drain(told) && now() < drain_ends_;) co_await tartan::sleep(for_memory);
   // A read or write that the disk does not end cannot be called off: nobody waits for the one who waits for it.
-  const bool all_ended = co_await ends_within(end_all(), site_->settings.times.drain + for_the_disk);
+  std::optional<bool> ended;
+  for (const auto given_up = drain_ends_ + for_the_disk; !ended && now() < given_up;) {
+    try {
+      tartan::task<> all = one_by_one(end_connections(), end_sweeps());
+      tartan::task<bool> in_time = ends_by(std::move(all), given_up);
+      ended = co_await std::move(in_time);
+    } catch (const std::bad_alloc&) {
+      if (now() >= drain_ends_) connections_.cancel();
+    }
+    if (!ended) co_await tartan::sleep(for_memory);
+  }
   if (cut_off_ != 0) {
     std::fprintf(stderr, "tartan-web: the time to drain was over before all was answered: connections that were cut off: %zu\n", cut_off_);
   }
-  const bool is_written = co_await ends_within(write_log(), for_the_disk);
-  co_return all_ended && is_written;
+  std::optional<bool> written;
+  for (const auto given_up = now() + for_the_disk; !written && now() < given_up;) {
+    try {
+      tartan::task<> log = write_log(flush_log(nullptr));
+      tartan::task<bool> in_time = ends_by(std::move(log), given_up);
+      written = co_await std::move(in_time);
+    } catch (const std::bad_alloc&) {  // nothing has begun
+    }
+    if (!written) co_await tartan::sleep(for_memory);
+  }
+  co_return ended.value_or(connections_.size() == 0) && written.value_or(log_ == nullptr);
 }
 
 }  // namespace web

@@ -6,6 +6,7 @@
 #include <tartan/core/task.h>
 #include <tartan/core/task_group.h>
 #include <tartan/io/tcp.h>
+#include <tartan/time/timer.h>
 
 #include <chrono>
 #include <cstddef>
@@ -51,8 +52,8 @@ class server {
   tartan::task<> run();
 
   /// Opens the access log anew, and serves by what `read` gives: requests whose head has not been read yet, and certificates for connections that come
-  /// from then on. What needs a new start, as where it listens, stays as it is, with a line on stderr. If anything of it cannot be used, or `read`
-  /// throws, all stays as it was, with a line that says why. A second one waits for the first, and stands for all that come meanwhile; while the
+  /// from then on. What needs a new start, as where it listens, stays as it is, with a line on stderr. If anything of it cannot be used, `read`
+  /// throws, or there is no memory to tell every connection, all stays as it was, with a line that says why. A second one waits for the first, and stands for all that come meanwhile; while the
   /// server drains, nothing is done.
   ///
   /// `read` is called on a thread that may block.
@@ -61,6 +62,8 @@ class server {
   /// Accepts no more, closes idle connections, lets requests in progress end, also those of who was accepted and has no place yet, for as long as the
   /// settings say; then ends them too, and says on stderr how many. Gives false if the disk hangs: what it has begun cannot be called off, and is not
   /// waited for longer than 5 s; nor is, then, the access log, so that all ends within 10 s more than the settings say.
+  ///
+  /// Errors: none: what it lacks memory for is tried again until its time is over. The task itself is best made in good time.
   tartan::task<bool> drain();
 
  private:
@@ -81,13 +84,12 @@ class server {
     }
   };
   void open_doors();
-  static void tell_to_drain(connection& client);
+  [[nodiscard]] bool tell_to_drain(std::uint64_t& last_told) noexcept;
   tartan::task<> end_connections();
   tartan::task<> cut_off();
   tartan::task<> end_sweeps();
-  tartan::task<> end_all();
-  tartan::task<> write_log();
-  tartan::task<> flush_log(std::unique_ptr<access_log> until_then);
+  tartan::task<> write_log(tartan::task<> flushed);
+  tartan::task<> flush_log(std::shared_ptr<access_log> until_then);
   tartan::task<> accept_from(door& at);
   void admit(tartan::tcp::stream peer, bool is_secure);
   tartan::task<tartan::result<tartan::semaphore::permit>> take_room();
@@ -103,8 +105,9 @@ class server {
   void complain(const std::exception_ptr& why) noexcept;
   [[nodiscard]] renewal prepare(settings with) const;
   void take(renewal& made);
-  void take_site(renewal& made);
+  void tell_of_failure(const std::exception& wrong, bool is_log_anew) const noexcept;
   void limit_connections();
+  void rotate_tickets() noexcept;
 
   const std::shared_ptr<tartan::semaphore> sweeps_ = std::make_shared<tartan::semaphore>(library::most_sweeps);  ///< of all its sites' libraries
   std::vector<tartan::semaphore::permit> no_sweeps_;  ///< all of them, when it ends
@@ -112,6 +115,8 @@ class server {
   std::shared_ptr<site> site_;       ///< for connections that come; each has its own
   std::vector<door> doors_;
   std::shared_ptr<const tls_certificates> certificates_;  ///< null: none are needed
+  std::shared_ptr<const ticket_keys> tickets_;            ///< null: likewise
+  tartan::timer rotation_;                                ///< of those
   tartan::semaphore room_{1};  ///< for one connection more; each door may have accepted one, which waits for it
   tartan::semaphore::permit full_;  ///< room_'s, while there are as many as there may be
   std::map<std::uint64_t, connection*> open_;  ///< in the order in which they came: those that drain has to tell
@@ -124,6 +129,7 @@ class server {
   tartan::semaphore reloads_{1};
   bool reload_waits_ = false;  ///< one more would read the same
   bool draining_ = false;
+  std::chrono::steady_clock::time_point drain_ends_{};  ///< then those that are left are cut off
   std::size_t cut_off_ = 0;  ///< connections, by the end of the time to drain
   std::size_t untold_ = 0;  ///< connections that have ended badly since the last complaint
   std::chrono::steady_clock::time_point next_complaint_{};

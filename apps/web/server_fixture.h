@@ -12,6 +12,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <span>
@@ -71,6 +72,11 @@ class a_server : public testing::TestWithParam<unsigned> {
   }
 
   void write(const char* name, const std::string& content) const { std::ofstream{folder_ / name} << content; }
+  /// Written an hour ago, as its time of modification has it.
+  void write_old(const char* name, const std::string& content) const {
+    write(name, content);
+    std::filesystem::last_write_time(folder_ / name, std::filesystem::file_time_type::clock::now() - 1h);
+  }
 
   /// The client runs in a color of its own: client(a connection, the server). When it has ended, the server is drained.
   template <class F>
@@ -91,7 +97,7 @@ class a_server : public testing::TestWithParam<unsigned> {
 
   /// Within an event of the client; only once. `ended` is told what it gives.
   void drain(server& s, std::function<void(bool)> ended = [](bool) {}) {
-    if (!std::exchange(drained_, true)) tartan::spawn(drain_of(s, std::move(ended)));
+    if (!std::exchange(drained_, true)) tartan::spawn(drain_of(s.drain(), std::move(ended)));
   }
 
   tartan::test::temporary_folder folder_;
@@ -100,7 +106,10 @@ class a_server : public testing::TestWithParam<unsigned> {
   tartan::options options_;
 
  private:
-  static tartan::task<> drain_of(server& s, std::function<void(bool)> ended) { ended(co_await s.drain()); }
+  static tartan::task<> drain_of(tartan::task<bool> drained, std::function<void(bool)> ended) {
+    const bool all_ended = co_await std::move(drained);
+    ended(all_ended);
+  }
 
   template <class F>
   void play(tartan::options settings, F& client) {

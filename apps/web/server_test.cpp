@@ -56,7 +56,9 @@ TEST_P(a_server, that_ends_loses_nothing_to_a_request_that_comes_late) {
     drain(s);
     co_await pass(1s);
     const heard all = co_await rest_of(c);
-    EXPECT_EQ(came.append(all.text).size(), came.find("\r\n\r\n") + 4 + large);
+    came += all.text;
+    EXPECT_EQ(static_cast<std::size_t>(std::count(came.begin(), came.end(), 'x')), large);
+    EXPECT_TRUE(came.ends_with("a page"));
     EXPECT_EQ(all.end, tartan::errc::end_of_stream);
   });
 }

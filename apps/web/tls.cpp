@@ -60,6 +60,7 @@ void set_up(SSL_CTX* of, const tls_files& files) {
   SSL_CTX_set_options(of, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
   SSL_CTX_set_mode(of, SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_session_cache_mode(of, SSL_SESS_CACHE_OFF);  // tickets are enough, and need no lock
+  ticket_keys::set_up(*of);
   SSL_CTX_set_alpn_select_cb(of, &choose_protocol, nullptr);
   if (SSL_CTX_use_certificate_chain_file(of, files.certificate.c_str()) != 1) fail("cannot use the certificate '" + files.certificate + "'");
   if (SSL_CTX_use_PrivateKey_file(of, files.key.c_str(), SSL_FILETYPE_PEM) != 1) {
@@ -89,15 +90,10 @@ tls_certificates::tls_certificates(const std::vector<tls_files>& files) {
   }
 }
 
-/// The keys are the first host's: a session's tickets are those of the one that it began with. New ones are only a loss of time.
-void tls_certificates::take_tickets_of(const tls_certificates& others) noexcept {
+bool tls_certificates::has_same_first(const tls_certificates& others) const noexcept {
   const X509* const now = SSL_CTX_get0_certificate(first());
   const X509* const before = SSL_CTX_get0_certificate(others.first());
-  if (now == nullptr || before == nullptr || X509_cmp(now, before) != 0) return;
-  std::array<unsigned char, 80> keys{};
-  const bool known = SSL_CTX_get_tlsext_ticket_keys(others.first(), keys.data(), keys.size()) == 1;
-  if (known) static_cast<void>(SSL_CTX_set_tlsext_ticket_keys(first(), keys.data(), keys.size()));
-  ERR_clear_error();
+  return now != nullptr && before != nullptr && X509_cmp(now, before) == 0;
 }
 
 ssl_ctx_st* tls_certificates::find(std::string_view name) const noexcept {
@@ -107,8 +103,8 @@ ssl_ctx_st* tls_certificates::find(std::string_view name) const noexcept {
 
 void tls_stream::release::operator()(ssl_st* of) const noexcept { SSL_free(of); }
 
-tls_stream::tls_stream(std::shared_ptr<const tls_certificates> with, tartan::tcp::stream& under)
-    : with_{std::move(with)}, under_{under}, buffer_{std::make_unique<std::byte[]>(most_received)}, ssl_{SSL_new(with_->first())},
+tls_stream::tls_stream(std::shared_ptr<const tls_certificates> with, std::shared_ptr<const ticket_keys> tickets, tartan::tcp::stream& under)
+    : with_{std::move(with)}, tickets_{std::move(tickets)}, under_{under}, buffer_{std::make_unique<std::byte[]>(most_received)}, ssl_{SSL_new(with_->first())},
       came_{BIO_new(BIO_s_mem())}, leaves_{BIO_new(BIO_s_mem())} {
   if (ssl_ == nullptr || came_ == nullptr || leaves_ == nullptr) {
     BIO_free(came_);
@@ -118,6 +114,7 @@ tls_stream::tls_stream(std::shared_ptr<const tls_certificates> with, tartan::tcp
   BIO_set_mem_eof_return(came_, -1);  // empty is not the end
   SSL_set_bio(ssl_.get(), came_, leaves_);
   SSL_set_accept_state(ssl_.get());
+  ticket_keys::give(*ssl_, tickets_.get());
 }
 
 tls_stream::need tls_stream::need_after(int result) const noexcept {
@@ -166,7 +163,11 @@ tartan::task<tartan::result<>> tls_stream::handshake() {
     const need next = need_after(SSL_do_handshake(ssl_.get()));
     const tartan::result<> sent = co_await send_sealed();
     if (!sent) co_return sent;
-    if (next == need::nothing) co_return tartan::result<>{};
+    if (next == need::nothing) {
+      ticket_keys::give(*ssl_, nullptr);
+      tickets_ = nullptr;
+      co_return tartan::result<>{};
+    }
     if (next != need::input) co_return tartan::unexpected{std::make_error_code(std::errc::protocol_error)};
     const tartan::result<> came = co_await receive_sealed();
     if (!came) co_return came;
@@ -186,6 +187,22 @@ tartan::task<tartan::result<std::size_t>> tls_stream::read_some(std::span<std::b
     const tartan::result<> came = co_await receive_sealed();
     if (!came) co_return tartan::unexpected{came.error()};
   }
+}
+
+tartan::result<std::size_t> tls_stream::read_at_hand(std::span<std::byte> into) noexcept {
+  const tartan::result<std::size_t> got = under_.try_read_some(std::span{buffer_.get(), most_received});
+  // An error of the stream is met by the next wait; what was received before counts first.
+  const auto bytes = static_cast<int>(got ? *got : 0);
+  if (bytes != 0 && BIO_write(came_, buffer_.get(), bytes) != bytes) return std::make_error_code(std::errc::not_enough_memory);
+  ERR_clear_error();
+  std::size_t read = 0;
+  switch (need_after(SSL_read_ex(ssl_.get(), into.data(), into.size(), &read))) {
+    case need::nothing: return read;
+    case need::input: return std::make_error_code(std::errc::operation_would_block);
+    case need::end: return make_error_code(tartan::errc::end_of_stream);
+    case need::error: break;
+  }
+  return std::make_error_code(std::errc::protocol_error);
 }
 
 tartan::task<tartan::result<>> tls_stream::write(std::string_view all) {

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ticket_keys.h"
+
 struct ssl_ctx_st;
 struct ssl_st;
 struct bio_st;
@@ -30,7 +32,7 @@ struct tls_files {
 
 /// The certificates of all hosts. Never changes: after a reload, new connections get new ones.
 ///
-/// Threads: any. Clients resume with tickets: nothing of a session is kept here.
+/// Threads: any. Clients resume with tickets, see ticket_keys: nothing of a session is kept here.
 class tls_certificates {
  public:
   /// The first also answers whoever names no host.
@@ -40,9 +42,9 @@ class tls_certificates {
   tls_certificates(const tls_certificates&) = delete;
   tls_certificates& operator=(const tls_certificates&) = delete;
 
-  /// Clients that have a ticket of those others may go on with it, if the first certificate is the same: whoever changes that may have to. Before
-  /// anybody else knows of these.
-  void take_tickets_of(const tls_certificates& others) noexcept;
+  /// Whether the first certificate is the same: then tickets of those others may be resumed with these. After a change of the certificate
+  /// sessions begin anew, for it may have been changed because somebody else had its key.
+  [[nodiscard]] bool has_same_first(const tls_certificates& others) const noexcept;
 
   [[nodiscard]] ssl_ctx_st* first() const noexcept { return all_.front().get(); }
   /// As a client names it; null: no host has that name.
@@ -63,14 +65,19 @@ class tls_certificates {
 /// Limits: 4 KB are read, and 16 KB sealed, at a time.
 class tls_stream {
  public:
-  /// Errors: std::bad_alloc.
-  tls_stream(std::shared_ptr<const tls_certificates> with, tartan::tcp::stream& under);
+  /// `tickets`: null: its client gets none. Errors: std::bad_alloc.
+  tls_stream(std::shared_ptr<const tls_certificates> with, std::shared_ptr<const ticket_keys> tickets, tartan::tcp::stream& under);
 
   /// First of all.
   [[nodiscard]] tartan::task<tartan::result<>> handshake();
 
   /// errc::end_of_stream: the peer has finished, and said so.
   [[nodiscard]] tartan::task<tartan::result<std::size_t>> read_some(std::span<std::byte> into);
+
+  /// The same of what has been received by now. What it makes OpenSSL say is sent with the next write.
+  ///
+  /// Errors: also std::errc::operation_would_block.
+  [[nodiscard]] tartan::result<std::size_t> read_at_hand(std::span<std::byte> into) noexcept;
 
   [[nodiscard]] tartan::task<tartan::result<>> write(std::string_view all);
 
@@ -89,6 +96,7 @@ class tls_stream {
   void drop_large_buffer() noexcept;
 
   std::shared_ptr<const tls_certificates> with_;
+  std::shared_ptr<const ticket_keys> tickets_;  ///< null behind the handshake: a long download must not keep old keys alive
   tartan::tcp::stream& under_;
   std::unique_ptr<std::byte[]> buffer_;
   std::unique_ptr<ssl_st, release> ssl_;

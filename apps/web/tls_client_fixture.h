@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <openssl/bio.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <tartan/io/tcp.h>
 
@@ -28,14 +29,26 @@ inline void use_tls(settings& with, const std::string& folder) {
   with.listen_tls = {"127.0.0.1:0"};
 }
 
-/// One connection's. Believes any certificate. By TLS 1.2: a ticket of 1.3 comes behind the handshake, and is not always as long.
+/// One connection's. Believes any certificate. By TLS 1.2 unless a test wants another version: a ticket of 1.3 comes behind the handshake,
+/// and is not always as long.
 class tls_client {
  public:
-  explicit tls_client(tartan::tcp::stream& under) : under_{under} {
-    SSL_set_max_proto_version(ssl_.get(), TLS1_2_VERSION);
+  struct release_session {
+    void operator()(SSL_SESSION* of) const noexcept { SSL_SESSION_free(of); }
+  };
+  using session = std::unique_ptr<SSL_SESSION, release_session>;
+
+  explicit tls_client(tartan::tcp::stream& under, int version = TLS1_2_VERSION) : under_{under} {
+    SSL_set_max_proto_version(ssl_.get(), version);
     SSL_set_bio(ssl_.get(), came_, leaves_);
     SSL_set_connect_state(ssl_.get());
   }
+
+  /// Before the handshake: what it may resume.
+  void offer(const session& known) { EXPECT_EQ(SSL_set_session(ssl_.get(), known.get()), 1); }
+  /// A copy: OpenSSL resumes none of a connection that has ended without a farewell.
+  [[nodiscard]] session session_so_far() const { return session{SSL_SESSION_dup(SSL_get0_session(ssl_.get()))}; }
+  [[nodiscard]] bool is_resumed() const { return SSL_session_reused(ssl_.get()) == 1; }
 
   /// The first bytes of it.
   tartan::task<> begin_handshake() {
@@ -65,6 +78,7 @@ class tls_client {
     BIO_write(came_, sealed.data(), static_cast<int>(sealed.size()));
     std::string all;
     std::array<char, 4096> room;
+    ERR_clear_error();
     for (int got = 0; (got = SSL_read(ssl_.get(), room.data(), room.size())) > 0;) all.append(room.data(), static_cast<std::size_t>(got));
     is_ended = (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
     return all;

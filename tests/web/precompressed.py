@@ -125,8 +125,44 @@ def a_sibling_that_is_older_than_its_file_is_left_alone():
         replace(harness.ROOT / "packed.html", b"<p>newer</p>\n")
         found, headers, body = coded(c, "gzip")
         expect((found, body) == ("", b"<p>newer</p>\n") and "vary" not in headers, found, headers)
-        replace(harness.ROOT / "packed.html.gz", gzip.compress(b"<p>newer</p>\n"))
+        newer = harness.ROOT / "packed.html.gz"
+        replace(newer, gzip.compress(b"<p>newer</p>\n"))
+        os.utime(newer, ns=(os.stat(harness.ROOT / "packed.html").st_mtime_ns,) * 2)  # as gzip does, and touch -r
+        expect(wait_until(lambda: coded(c, "gzip")[0], "a sibling that is two seconds old") == "gzip")
         expect(gzip.decompress(coded(c, "gzip")[2]) == b"<p>newer</p>\n")
+
+
+@test
+def a_sibling_is_not_sent_while_it_is_written():
+    with siblings(), server("--recheck", "0") as s, s.connect() as c, open(harness.ROOT / "packed.html.gz", "wb") as file:
+        try:
+            for part in (b"", PACKED[:10], PACKED[10:]):
+                file.write(part)
+                file.flush()
+                os.utime(file.fileno())  # this machine may be slow
+                found, headers, body = coded(c, "gzip")
+                expect((found, body) == ("", PLAIN) and "vary" not in headers, part, found, headers)
+            os.utime(file.fileno(), (1_000_000_000, 1_000_000_000))
+            expect(coded(c, "gzip")[::2] == ("gzip", PACKED))
+        finally:
+            (harness.ROOT / "packed.html.gz").unlink()
+
+
+@test
+def a_file_from_before_1980_is_known_by_its_tag_alone():
+    path = harness.ROOT / "reproducible"
+    with server("--recheck", "0") as s, s.connect() as c:
+        tags = set()
+        for content in (b"first", b"other"):
+            replace(path, content)
+            os.utime(path, (1, 1))
+            headers = wait_until(lambda: (found := c.get("/reproducible")[1]).get("etag") and found, "a tag: it was changed a moment ago")
+            expect("last-modified" not in headers, headers)
+            tags.add(headers["etag"])
+            expect(c.get("/reproducible", "If-Modified-Since: Sun, 06 Nov 2044 08:49:37 GMT\r\n")[2] == content)
+            expect(c.get("/reproducible", f"If-None-Match: {headers['etag']}\r\n")[0] == 304)
+        expect(len(tags) == 2, tags)
+        path.unlink()
 
 
 @test

@@ -160,6 +160,28 @@ def who_has_finished_is_told_the_same():
 
 
 @test
+def each_host_resumes_sessions():
+    with secured() as s:
+        for name in ("a.example", "b.example"):
+            context = s.context(name)
+            with s.connect(context, name) as c:
+                c.get("/")
+                session = c.socket.session
+            with s.connect(context, name, session) as c:
+                expect(c.get("/")[0] == 200 and c.socket.session_reused, name)
+
+
+@test
+def openssl_resumes_with_a_ticket():
+    with secured() as s:
+        for version in ("-tls1_2", "-tls1_3"):
+            done = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{s.port}", "-servername", "a.example", version, "-reconnect"],
+                                  input="", capture_output=True, text=True, timeout=PATIENCE_S)
+            expect(version == "-tls1_3" or done.stdout.count("Reused, TLSv1.2") == 5, done.stdout)
+            expect(done.returncode == 0, done)
+
+
+@test
 def certificates_are_read_anew():
     s = secured()
     with s:

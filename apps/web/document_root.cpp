@@ -129,7 +129,8 @@ std::optional<found_siblings> siblings_of(int folder, const std::string& name, c
 
 }  // namespace
 
-document_root::document_root(const std::string& folder, const root_options& with) : path_{folder}, with_{with} {
+document_root::document_root(const std::string& folder, const root_options& with, std::shared_ptr<shortage> told)
+    : path_{folder}, with_{with}, told_{std::move(told)} {
   folder_ = file{::open(folder.c_str(), to_look_up)};
   struct stat is{};
   if (!folder_.is_open() || ::fstat(folder_.descriptor(), &is) != 0) {
@@ -149,6 +150,12 @@ void document_root::check() const {
   if (!probe.is_open()) throw std::system_error{errno, std::system_category(), "cannot open files in '" + path_ + "' with openat2"};
 }
 
+/// Of a file that cannot be opened.
+status document_root::failure_of(int error) const noexcept {
+  if (told_ != nullptr) told_->tell("open a file", error);
+  return status_of(error);
+}
+
 document_root::place document_root::now() const noexcept {
   place found;
   found.descriptor_ = folder_.descriptor();
@@ -163,7 +170,7 @@ document_root::place document_root::now() const noexcept {
   has_moved_.store(true, std::memory_order_relaxed);
   found.own_ = file{::open(path_.c_str(), to_look_up)};
   found.descriptor_ = found.own_.descriptor();
-  if (!found.own_.is_open()) found.code_ = errno == ENOENT || errno == ENOTDIR ? status::unavailable : status_of(errno);
+  if (!found.own_.is_open()) found.code_ = errno == ENOENT || errno == ENOTDIR ? status::unavailable : failure_of(errno);
   return found;
 }
 
@@ -191,7 +198,7 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
   file opened{open_beneath(in, (name + std::string{suffix_of(wanted.as)}).c_str())};
   if (!opened.is_open()) {
     const int error = errno;
-    return error == ENOENT && with_.listings && wanted.as == coding::identity && wanted.path.ends_with('/') ? list(wanted.path, in) : failed(status_of(error));
+    return error == ENOENT && with_.listings && wanted.as == coding::identity && wanted.path.ends_with('/') ? list(wanted.path, in) : failed(failure_of(error));
   }
   struct stat now{};
   if (::fstat(opened.descriptor(), &now) != 0) return failed(status::internal_error);
@@ -207,7 +214,7 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
   const file_version version = found.content.version = file_version::of(now);
   if (with_.precompressed && wanted.as == coding::identity) {
     const std::optional<found_siblings> there = siblings_of(in, name, version);
-    if (!there) return failed(status::unavailable);
+    if (!there) return failed(failure_of(errno));
     found.content.siblings = there->settled;
     found.content.has_young_sibling = there->has_young;
   }
@@ -246,16 +253,16 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
 document document_root::list(std::string_view path, int in) const {
   const std::string name = "." + std::string{path};
   file folder{open_beneath(in, name.c_str(), O_RDONLY | O_DIRECTORY)};
-  if (!folder.is_open()) return failed(status_of(errno));
+  if (!folder.is_open()) return failed(failure_of(errno));
   const std::unique_ptr<DIR, close_folder> entries{::fdopendir(folder.descriptor())};
-  if (entries == nullptr) return failed(status_of(errno));
+  if (entries == nullptr) return failed(failure_of(errno));
   static_cast<void>(folder.release());
   std::vector<listed> found;
   for (const dirent* entry = nullptr; (errno = 0, entry = ::readdir(entries.get())) != nullptr;) {
     if (entry->d_name[0] == '.') continue;
     if (found.size() == most_listed) break;
     const file one{open_beneath(in, (name + entry->d_name).c_str(), O_PATH)};  // what leads out is not served, nor named
-    if (!one.is_open() && status_of(errno) == status::unavailable) return failed(status::unavailable);
+    if (!one.is_open() && status_of(errno) == status::unavailable) return failed(failure_of(errno));
     struct stat now{};
     if (!one.is_open() || ::fstat(one.descriptor(), &now) != 0 || (!S_ISREG(now.st_mode) && !S_ISDIR(now.st_mode))) continue;
     found.push_back({entry->d_name, S_ISDIR(now.st_mode), static_cast<std::uint64_t>(now.st_size), now.st_mtim.tv_sec});

@@ -4,12 +4,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "file.h"
 #include "page.h"
+#include "shortage.h"
 #include "status.h"
 
 struct stat;
@@ -38,7 +40,9 @@ struct root_options {
 class document_root {
  public:
   /// Errors: std::system_error if it is no folder that can be entered, or if the system has no openat2 (Linux 5.6).
-  explicit document_root(const std::string& folder, const root_options& with = {});
+  ///
+  /// `told`: hears of each file that cannot be opened for want of a descriptor; null: nobody does.
+  explicit document_root(const std::string& folder, const root_options& with = {}, std::shared_ptr<shortage> told = nullptr);
 
   /// Whether files can be opened in it: by now this process may have other rights. Errors: std::system_error.
   void check() const;
@@ -84,6 +88,7 @@ class document_root {
   [[nodiscard]] std::optional<document> load_once(std::string_view key, std::size_t most, const page* known, int in) const;
   [[nodiscard]] document list(std::string_view path, int in) const;
   [[nodiscard]] bool is_of_the_start(const struct stat& folder) const noexcept;
+  [[nodiscard]] status failure_of(int error) const noexcept;
 
   std::string path_;
   file folder_;
@@ -92,6 +97,7 @@ class document_root {
   file_time opened_;          ///< when it was, by the clock on the wall: part of some tags, see entity_tag
   mutable std::atomic<bool> has_moved_{false};  ///< the path has led to another one; relaxed: a moment sooner or later is the same
   root_options with_;
+  std::shared_ptr<shortage> told_;  ///< may be null
 };
 
 }  // namespace web

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "access_log.h"
+#include "descriptors.h"
 #include "one_line.h"
 #include "server.h"
 #include "service.h"
@@ -35,20 +36,19 @@ void take_all_descriptors() {
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
-/// Each connection needs a descriptor. A quarter is left for files that are read or sent, one for each file, however many want it, of which a quarter stay
-/// open for some seconds more, and as much for pages that the kernel sends (page_body.h). If that is not enough, pages in memory are served on, other files
-/// are answered with 503, and who connects waits.
-void share_descriptors(web::settings& with) {
+/// Lowers the settings to what the descriptors of this process suffice for, and says so. If they run out all the same, pages in memory are
+/// served on, other files are answered with 503, clients that connect wait, and a line on stderr tells of it (shortage).
+void share_descriptors(web::settings& with, std::size_t open_before) {
   take_all_descriptors();
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  with.pages.open_files = std::min<std::size_t>(with.pages.open_files, limit.rlim_cur / 16);
-  const std::size_t wanted = with.max_connections;
-  const std::size_t possible = std::max<std::size_t>(1, limit.rlim_cur - limit.rlim_cur / 4);
-  if (wanted <= possible) return;
-  std::fprintf(stderr, "tartan-web: %zu connections at a time instead of %zu: this process may open %zu files (ulimit -n)\n", possible,
-               wanted, static_cast<std::size_t>(limit.rlim_cur));
-  with.max_connections = possible;
+  const web::descriptor_share possible = web::share_of_descriptors(with, limit.rlim_cur, open_before);
+  if (possible.connections < with.max_connections) {
+    std::fprintf(stderr, "tartan-web: %zu connections at a time instead of %zu: this process may open %zu files (LimitNOFILE=, ulimit -n)\n",
+                 possible.connections, with.max_connections, static_cast<std::size_t>(limit.rlim_cur));
+  }
+  with.max_connections = possible.connections;
+  with.pages.open_files = possible.open_files;
 }
 
 /// If they are closed, whatever is opened next gets their numbers, and then messages that were meant for somebody else.
@@ -192,10 +192,11 @@ int main(int argc, char** argv) {
     web::command_line command = web::read_command_line(argc, argv);
     if (!command.serve) return command.exit_status;
     if (command.only_check) return check(command.what);
-    share_descriptors(command.what);
-    return serve(command.what, [argc, argv] {
+    const std::size_t open_before = web::open_descriptors();
+    share_descriptors(command.what, open_before);
+    return serve(command.what, [argc, argv, open_before] {
       web::settings with = web::read_again(argc, argv);
-      share_descriptors(with);
+      share_descriptors(with, open_before);
       return with;
     });
   } catch (const std::exception& e) {

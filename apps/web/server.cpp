@@ -124,8 +124,8 @@ void set_options(tartan::tcp::listener& door) {
 }  // namespace
 
 server::server(tartan::runtime& rt, const settings& with, ports which)
-    : log_{log_of(rt, with)},
-      site_{std::make_shared<site>(rt, with, log_.get(), sweeps_)}, certificates_{certificates_of(with)},
+    : shortage_{std::make_shared<shortage>(rt)}, log_{log_of(rt, with)},
+      site_{std::make_shared<site>(rt, with, log_.get(), sweeps_, shortage_)}, certificates_{certificates_of(with)},
       tickets_{certificates_ != nullptr ? std::make_shared<const ticket_keys>() : nullptr}, rotation_{rt}, connections_{rt} {
   somebody_left_ = rt.now() - crowded_for;
   no_sweeps_.reserve(library::most_sweeps);
@@ -147,7 +147,10 @@ void server::open_doors() {
     do_for(with.at.listen, [&] { open(with.listen, false); });
     do_for(with.at.listen_tls, [&] { open(with.listen_tls, true); });
   }
-  for (door& each : doors_) set_options(each.at);
+  for (door& each : doors_) {
+    set_options(each.at);
+    each.at.on_shortage([told = shortage_](std::error_code why) { told->tell("accept connections", why.value()); });
+  }
 }
 
 void server::check_folders() const { site_->check_folders(); }
@@ -357,7 +360,7 @@ server::renewal server::prepare(settings with) const {
   if (site_->is_as(with)) return made;
   if (with.access_log != now.access_log) made.log = log_of(site_->runtime, with);  // only to see that it can be, if there is one
   access_log* const log = log_ != nullptr ? log_.get() : made.log.get();
-  made.next = std::make_shared<site>(site_->runtime, with, with.access_log.empty() ? nullptr : log, sweeps_);
+  made.next = std::make_shared<site>(site_->runtime, with, with.access_log.empty() ? nullptr : log, sweeps_, shortage_);
   return made;
 }
 

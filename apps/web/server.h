@@ -111,6 +111,7 @@ class server {
 
   const std::shared_ptr<tartan::semaphore> sweeps_ = std::make_shared<tartan::semaphore>(library::most_sweeps);  ///< of all its sites' libraries
   std::vector<tartan::semaphore::permit> no_sweeps_;  ///< all of them, when it ends
+  const std::shared_ptr<shortage> shortage_;  ///< of descriptors, wherever it is met
   std::unique_ptr<access_log> log_;  ///< null: none was ever wanted
   std::shared_ptr<site> site_;       ///< for connections that come; each has its own
   std::vector<door> doors_;

@@ -48,7 +48,9 @@ class site {
   /// `log`: null if none is wanted; must outlive it. `sweeps`: the libraries'; all sites of a server have the same. Blocks as long as the disk takes.
   ///
   /// Errors: std::runtime_error, as document_root's, with the place in the file.
-  site(tartan::runtime& rt, const web::settings& with, access_log* log, const std::shared_ptr<tartan::semaphore>& sweeps);
+  /// `told`: document_root's, likewise.
+  site(tartan::runtime& rt, const web::settings& with, access_log* log, const std::shared_ptr<tartan::semaphore>& sweeps,
+       const std::shared_ptr<shortage>& told = nullptr);
 
   /// `name`: as a Host header has it, with or without a port; of one that no host has, the first.
   ///

@@ -5,6 +5,10 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <functional>
+#include <memory>
+#include <system_error>
+#include <tartan/core/post.h>
 #include <tartan/core/strand.h>
 #include <tartan/time/post_after.h>
 #include <utility>
@@ -44,11 +48,15 @@ constexpr int most_refused = 64;
 
 bool is_shortage(int error) noexcept { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
 
-/// Tries again later: no edge will come for connections that are there already.
-void pause(io_slot& on, listening& state) noexcept {
+/// Tries again later: no edge will come for connections that are there already. `why`: the shortage; success: it is none.
+void pause(io_slot& on, listening& state, std::error_code why) noexcept {
   const slot_key key{&on, on.generation(), on.where()};
   on.service().retry_after_close(key);  // each time: a close that has let one connection in has taken it off the list
   if (std::exchange(state.paused, true)) return;
+  try {
+    if (why && state.on_shortage != nullptr) post(on.where(), [told = state.on_shortage, why] { (*told)(why); });
+  } catch (...) {  // no memory to tell of it
+  }
   try {
     post_after(on.where(), 100ms, [key] {
       if (!key.slot->is_open(key.generation)) return;
@@ -85,7 +93,7 @@ io_wait::step accept_base::attempt(io_slot& on) noexcept {
     }
     if (concerns_the_peer(error) && ++refused < most_refused) continue;
     if (!concerns_the_peer(error) && !is_shortage(error)) return fail(error);
-    pause(on, state);
+    pause(on, state, is_shortage(error) ? std::error_code{error, std::system_category()} : std::error_code{});
     return step::elsewhere;  // not a wait for readiness: that there are connections is known
   }
 }
@@ -108,8 +116,13 @@ io_wait::step accept_base::take_over(io_slot& on, int descriptor) noexcept {
     return step::done;
   }
   service.system().close_unwatched(descriptor);
-  pause(on, listening::of(on));
+  pause(on, listening::of(on), opened.error());
   return step::elsewhere;
+}
+
+void tell_of_shortages(slot_key of, std::function<void(std::error_code)>&& f) {
+  auto told = f ? std::make_shared<const std::function<void(std::error_code)>>(std::move(f)) : nullptr;
+  listening::of(*of.slot).on_shortage = std::move(told);
 }
 
 begun_connection::~begun_connection() {

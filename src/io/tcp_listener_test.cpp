@@ -18,6 +18,7 @@
 #include <tartan/core/post.h>
 #include <tartan/core/yield.h>
 #include <tartan/io/udp.h>
+#include <tartan/time/sleep.h>
 #include <tartan/time/with_timeout.h>
 #include <thread>
 #include <utility>
@@ -221,6 +222,36 @@ TEST_P(listeners_without_descriptors, take_one_more_connection_at_each_close) {
     }
     EXPECT_LT(rt().now() - began, 100ms) << "the timer let one in, and no close";
     accepted.clear();
+  });
+}
+
+TEST_P(listeners_without_descriptors, tell_of_it_each_time_that_they_pause) {
+  world_with.most_descriptors = 7;
+  std::vector<std::error_code> told;
+  in_color([&]() -> task<> {
+    const auto d = make();
+    d->at.on_shortage([&](std::error_code why) {
+      EXPECT_EQ(current_color(), here_color);
+      told.push_back(why);
+    });
+    std::deque<tcp::stream> peers;
+    for (int n = 0; n < 3; ++n) peers.push_back(*co_await tcp::connect(*d->at.local_address()));
+    std::deque<udp::socket> others;
+    for (int n = 0; n < 3; ++n) others.push_back(udp::bind(rt(), "127.0.0.1:0", {.color = here_color}));
+    bool accepted = false;
+    d->at.accept(here_color, [&](const result<tcp::stream>& got) { accepted = static_cast<bool>(got); });
+    EXPECT_TRUE(told.empty()) << "not before the call has returned";
+    co_await moment();
+    EXPECT_TRUE(told.size() == 1 && told.front() == std::errc::too_many_files_open) << told.size();
+    co_await tartan::sleep(250ms);
+    EXPECT_EQ(told.size(), 3u) << "each 100 ms";
+    d->at.on_shortage({});
+    co_await tartan::sleep(250ms);
+    EXPECT_EQ(told.size(), 3u);
+    others.front().close();
+    co_await until([&] { return accepted; });
+    d->at.close();
+    d->at.on_shortage([](std::error_code) {});
   });
 }
 

@@ -2,8 +2,11 @@
 import errno
 import os
 import pathlib
+import re
 import resource
+import select
 import socket
+import subprocess
 import tempfile
 import threading
 
@@ -124,11 +127,11 @@ def a_client_that_half_closes_and_goes_in_the_middle_of_a_file_ends_nothing_else
 
 @test
 def stalled_downloads_of_one_file_leave_descriptors_for_all_others():
-    complaint = "tartan-web: 75 connections at a time instead of 10000: this process may open 100 files (ulimit -n)\n"
+    complaint = "tartan-web: 75 connections at a time instead of 10000: this process may open 130 files (LimitNOFILE=, ulimit -n)\n"
     path = harness.ROOT / "huge.bin"
     path.touch()
     os.truncate(path, 64 << 20)  # nothing on the disk, and more than the system takes for a client that does not read
-    with server("--recheck", "0", preparation=with_descriptors(100), complaint=complaint) as s, s.connect() as hot:
+    with server("--recheck", "0", preparation=with_descriptors(130), complaint=complaint) as s, s.connect() as hot:
         expect(hot.get("/page.html")[0] == 200)
         stalled = [s.connect(receive_buffer=4096) for _ in range(70)]
         for each in stalled:  # one after the other: each asks for the file anew
@@ -141,6 +144,51 @@ def stalled_downloads_of_one_file_leave_descriptors_for_all_others():
             expect(late.get("/style.css")[0] == 200)
         for each in stalled:
             each.reset()
+
+
+@test
+def folders_of_many_hosts_leave_descriptors_for_clients():
+    with tempfile.TemporaryDirectory() as folder:
+        config = pathlib.Path(folder, "web.toml")
+
+        def started(hosts):
+            lines = ['listen = "127.0.0.1:0"', "workers = 2"]
+            for n in range(hosts):
+                lines += ["[[host]]", f'names = ["host{n}"]', f'root = "{harness.ROOT}"']
+            config.write_text("\n".join(lines) + "\n")
+            return subprocess.Popen([harness.PROGRAM, "--config", str(config)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                    preexec_fn=with_descriptors(600))
+
+        many = started(200)
+        port = int(re.search(r"http://127\.0\.0\.1:(\d+)", many.stdout.readline())[1])
+        said = re.match(r"tartan-web: (\d+) connections at a time instead of 10000: this process may open 600 files", many.stderr.readline())
+        expect(said and int(said[1]) < 150, said)
+        everybody = [harness.client(port) for _ in range(300)]
+        for each in everybody[:50]:
+            expect(each.get("/page.html")[0] == 200)
+        for each in everybody:
+            each.socket.close()
+        many.terminate()
+        errors = many.communicate(timeout=harness.PATIENCE_S)[1]
+        expect(many.returncode == 0 and errors == "", many.returncode, errors)
+        too_many = started(400)
+        errors = too_many.communicate(timeout=harness.PATIENCE_S)[1]
+        expect(too_many.returncode == 2 and errors.startswith("tartan-web: 400 hosts need ") and errors.count("\n") == 1, errors)
+
+
+@test
+def want_of_descriptors_is_told_with_its_name():
+    complaint = re.compile(r"tartan-web: cannot (accept connections|open a file): Too many open files "
+                           r"\(EMFILE, \d+ times since the last such line; this process may open \d+ files\): raise LimitNOFILE= .*\n")
+    with server(complaint=complaint) as s, s.connect() as c:
+        expect(c.get("/page.html")[0] == 200)
+        open_now = len(os.listdir(f"/proc/{s.process.pid}/fd"))
+        resource.prlimit(s.process.pid, resource.RLIMIT_NOFILE, (open_now, open_now))
+        with s.connect() as waiting:
+            waiting.send(get("/page.html"))
+            expect(select.select([s.process.stderr], [], [], harness.PATIENCE_S)[0], "not a word")
+            c.socket.close()
+            expect(waiting.response()[0] == 200)
 
 
 def sent_and_not_taken(port):

@@ -2,8 +2,10 @@
 /// Operations that make connections. Library code; programs use tcp.h and local.h.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <source_location>
+#include <system_error>
 #include <tartan/core/color.h>
 #include <tartan/core/result.h>
 #include <tartan/core/task.h>
@@ -44,6 +46,8 @@ class accept_op : public accept_base {
   }
 };
 
+void tell_of_shortages(slot_key of, std::function<void(std::error_code)>&& f);
+
 /// What a listener can do.
 template <class Stream>
 class listener_of : public io_object {
@@ -64,6 +68,16 @@ class listener_of : public io_object {
   template <completion_of<accept_op<Stream>> F>
   void accept(tartan::color c, F&& f, std::source_location site = std::source_location::current()) {
     start_io<accept_op<Stream>>(std::forward<F>(f), site, key(), c);
+  }
+
+  /// Calls `f` with the error each time accept pauses because the process or the system has no more descriptors or memory: up to ten
+  /// times a second while that lasts. Replaces the last such function; an empty one ends it. Does nothing on a closed listener.
+  ///
+  /// Color: called in the listener's; set in it, or while nothing runs.
+  /// Lifetime: f is kept until the listener is closed; a call that was posted before may still come.
+  /// Errors: std::bad_alloc. A call that lacks memory is left out.
+  void on_shortage(std::function<void(std::error_code)> f, std::source_location site = std::source_location::current()) {
+    if (check(site)) tell_of_shortages(key(), std::move(f));
   }
 
  protected:

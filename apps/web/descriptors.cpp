@@ -1,0 +1,42 @@
+#include "descriptors.h"
+
+#include <dirent.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "page_body.h"
+
+namespace web {
+
+namespace {
+
+constexpr std::size_t of_the_runtime = 16;  // epoll, eventfds, signalfd, the access log, twice while it is opened anew, and some room
+constexpr std::size_t least_left = 8;       // to answer anybody at all
+constexpr std::size_t usual = 3;            // the standard streams
+
+}  // namespace
+
+descriptor_share share_of_descriptors(const settings& with, std::size_t limit, std::size_t open_before) {
+  const std::size_t listeners = with.listen.size() + with.listen_tls.size();
+  const std::size_t pages = std::min<std::size_t>(page_body::most_files, limit / 16);
+  const std::size_t needed = open_before + 2 * with.hosts.size() + listeners + of_the_runtime + pages;
+  if (needed + least_left > limit) {
+    throw std::runtime_error{std::to_string(with.hosts.size()) + " hosts need " + std::to_string(needed + least_left) +
+                             " descriptors, and this process may open " + std::to_string(limit) + ": raise LimitNOFILE= or ulimit -n"};
+  }
+  const std::size_t rest = limit - needed;
+  return {std::min(with.max_connections, rest - rest / 4), std::min(with.pages.open_files, rest / 16)};
+}
+
+std::size_t open_descriptors() noexcept {
+  DIR* const all = ::opendir("/proc/self/fd");
+  if (all == nullptr) return usual;
+  std::size_t count = 0;
+  while (::readdir(all) != nullptr) ++count;
+  ::closedir(all);
+  return std::max(count, usual + 3) - 3;  // ".", "..", and the folder itself
+}
+
+}  // namespace web

@@ -1,6 +1,12 @@
 #pragma once
-/// The everyday headers: events, colors, coroutines, time and I/O.
+/// The everyday headers: events, colors, coroutines, time, buffers and I/O.
+///
+/// Not here, to be included where they are needed: tartan/core/usable_memory.h and tartan/io/simulation.h.
 
+#include <tartan/buf/bytes.h>
+#include <tartan/buf/chain.h>
+#include <tartan/buf/gate.h>
+#include <tartan/buf/slice.h>
 #include <tartan/core/await_blocking.h>
 #include <tartan/core/blocking.h>
 #include <tartan/core/broadcast.h>
@@ -28,11 +34,17 @@
 #include <tartan/core/when_any.h>
 #include <tartan/core/work_guard.h>
 #include <tartan/core/yield.h>
+#include <tartan/io/address.h>
+#include <tartan/io/byte_stream.h>
+#include <tartan/io/descriptor_watch.h>
+#include <tartan/io/directory_watch.h>
 #include <tartan/io/file.h>
 #include <tartan/io/local.h>
+#include <tartan/io/object.h>
 #include <tartan/io/pipe.h>
 #include <tartan/io/process.h>
 #include <tartan/io/signal_set.h>
+#include <tartan/io/stream_writer.h>
 #include <tartan/io/tcp.h>
 #include <tartan/io/udp.h>
 #include <tartan/time/interval.h>

@@ -90,7 +90,7 @@ void chain::set_block(detail::storage* fresh) noexcept {
   room_end_ = fresh->end_of_it();
 }
 
-void chain::append(std::span<const std::byte> bytes) {
+void chain::append(const_bytes bytes) {
   if (bytes.empty()) return;
   need_parts(2);
   use_room_again();
@@ -313,7 +313,7 @@ std::optional<std::size_t> chain::find(std::string_view text, std::size_t from) 
   return std::nullopt;
 }
 
-std::size_t chain::copy_to(std::span<std::byte> into, std::size_t from) const noexcept {
+std::size_t chain::copy_to(mutable_bytes into, std::size_t from) const noexcept {
   if (from >= size_) return 0;
   std::size_t done = 0;
   for (position there = place_of(from); there.part != parts_.size() && done < into.size(); there = {there.part + 1, 0}) {
@@ -327,7 +327,7 @@ std::size_t chain::copy_to(std::span<std::byte> into, std::size_t from) const no
 
 std::string chain::to_string() const {
   std::string all(size_, '\0');
-  copy_to(std::as_writable_bytes(std::span{all}));
+  copy_to(all);
   return all;
 }
 

@@ -46,11 +46,11 @@ void beyond_slice(std::size_t from, std::size_t size) noexcept {
 
 }  // namespace detail
 
-slice slice::copy_of(std::string_view text) {
-  if (text.empty()) return {};
-  detail::storage* const made = detail::storage::make(text.size());
-  std::memcpy(made->begin(), text.data(), text.size());
-  return slice{made, made->begin(), text.size()};
+slice slice::copy_of(const_bytes bytes) {
+  if (bytes.empty()) return {};
+  detail::storage* const made = detail::storage::make(bytes.size());
+  std::memcpy(made->begin(), bytes.data(), bytes.size());
+  return slice{made, made->begin(), bytes.size()};
 }
 
 }  // namespace tartan::buf

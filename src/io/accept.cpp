@@ -108,7 +108,7 @@ io_wait::step accept_base::take_over(io_slot& on, int descriptor) noexcept {
     const color where = own ? own->value() : *into_;
     // Where the system may have no room to watch it, as select has not for a high number, it must not be taken in.
     const auto from = service.system().tells_levels() ? io_service::watched::at_once : io_service::watched::from_first_wait;
-    opened = service.open(descriptor, where, std::move(own), nullptr, false, from);
+    opened = service.open(descriptor, where, std::move(own), nullptr, {}, from);
   } catch (const std::bad_alloc&) {
   }
   if (opened) {
@@ -129,10 +129,31 @@ begun_connection::~begun_connection() {
   if (key_.slot != nullptr) key_.slot->service().abandon(key_);
 }
 
-begun_connection begin_connection(transport over, const address& to, std::source_location site) noexcept {
+namespace {
+
+/// Binds a socket that is about to connect. Gives -errno, or 0.
+int bind_first(io_system& system, int descriptor, const address& from) noexcept {
+  const int on = 1;
+  // A port in TIME_WAIT is free only if the earlier connection allowed that too.
+  if (const int e = system.set_option(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); e < 0) return e;
+  // The choice of a port waits until the peer is known, so that one address has all ports for each peer.
+  if (from.port() == 0) {
+    const int e = system.set_option(descriptor, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+    if (e < 0) return e;
+  }
+  return system.bind(descriptor, from.data(), from.size());
+}
+
+}  // namespace
+
+begun_connection begin_connection(transport over, const address& to, const address& from,
+                                  std::source_location site) noexcept {
   runtime_state& rt = required_runtime("tartan::connect", site);
   const bool is_tcp = over == transport::tcp;
-  if (is_tcp ? !to.is_ip() : !to.is_unix()) return begun_connection{std::make_error_code(std::errc::address_family_not_supported)};
+  const bool fits = is_tcp ? to.is_ip() : to.is_unix();
+  if (!fits || (from.size() != 0 && from.family() != to.family())) {
+    return begun_connection{std::make_error_code(std::errc::address_family_not_supported)};
+  }
   const result<io_service*> service = io_service::find(rt);
   if (!service) return begun_connection{service.error()};
   io_system& system = (*service)->system();
@@ -140,6 +161,7 @@ begun_connection begin_connection(transport over, const address& to, std::source
   if (descriptor < 0) return begun_connection{system_error(descriptor)};
   const int on = 1;
   int begun = is_tcp ? system.set_option(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) : 0;
+  if (begun >= 0 && from.size() != 0) begun = bind_first(system, descriptor, from);
   if (begun >= 0) {
     do {
       begun = system.connect(descriptor, to.data(), to.size());

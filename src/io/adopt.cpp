@@ -15,8 +15,12 @@ namespace tartan::detail {
 namespace {
 
 result<slot_key> take_over(io_service& service, int descriptor, color c, std::unique_ptr<slot_extra> more, bool closes_at_stop) noexcept {
-  if (const int error = service.system().unblock(descriptor); error < 0) return system_error(error);
-  return service.open(descriptor, c, std::nullopt, std::move(more), closes_at_stop);
+  const int was_blocking = service.unblock(descriptor);
+  if (was_blocking < 0) return system_error(was_blocking);
+  const slot_manner how{.closes_at_stop = closes_at_stop, .was_blocking = was_blocking != 0};
+  const result<slot_key> opened = service.open(descriptor, c, std::nullopt, std::move(more), how);
+  if (!opened && how.was_blocking) service.block_again(descriptor);
+  return opened;
 }
 
 /// An error if it is not what it has to be: an accept would tell so too late.

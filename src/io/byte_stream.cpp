@@ -80,7 +80,7 @@ io_slot* byte_stream::slot_to_try(std::source_location site) const noexcept {
   return &on;
 }
 
-result<std::size_t> byte_stream::try_read_some(std::span<std::byte> into, std::source_location site) noexcept {
+result<std::size_t> byte_stream::try_read_some(mutable_bytes into, std::source_location site) noexcept {
   io_slot* const on = slot_to_try(site);
   if (on == nullptr) return errc::closed;
   if (into.empty()) return std::size_t{0};
@@ -95,8 +95,9 @@ result<std::size_t> byte_stream::try_read_some(std::span<std::byte> into, std::s
   return would_block();
 }
 
-result<std::size_t> byte_stream::try_write(std::span<const std::byte> all, std::source_location site) noexcept {
-  if (kind_ == channel_kind::file) return try_write(std::span{&all, 1}, site);
+result<std::size_t> byte_stream::try_write(const_bytes all, std::source_location site) noexcept {
+  const std::span<const std::byte> only = all;
+  if (kind_ == channel_kind::file) return try_write(std::span{&only, 1}, site);
   io_slot* const on = slot_to_try(site);
   if (on == nullptr) return errc::closed;
   if (all.empty()) return std::size_t{0};
@@ -123,14 +124,15 @@ result<std::size_t> byte_stream::try_write(std::span<const std::span<const std::
   return end_write(*on, wrote, asked);
 }
 
-result<std::size_t> socket_stream::try_send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head, file_place at,
+result<std::size_t> socket_stream::try_send_file(int file, std::int64_t offset, std::size_t bytes, const_bytes head,
+                                                 file_place at,
                                                  std::source_location site) noexcept {
   io_slot* const on = slot_to_try(site);
   if (on == nullptr) return errc::closed;
   if (bytes == 0 && head.empty()) return std::size_t{0};
   const bool may = may_try(*on, flow::out) && take_inline();
   if (!may) return would_block();
-  return detail::send_file_op{key(), file, offset, bytes, std::as_bytes(std::span{head}), at == file_place::memory}.send_what_goes(*on);
+  return detail::send_file_op{key(), file, offset, bytes, head, at == file_place::memory}.send_what_goes(*on);
 }
 
 result<> socket_stream::shutdown_send(std::source_location site) noexcept {

@@ -32,7 +32,7 @@ std::int64_t file_transfer::move(bool only_without_blocking) noexcept {
   const std::size_t left = bytes_ - done_;
   const iovec part{data_ + done_, only_without_blocking ? std::min(left, most_at_once) : left};
   const auto offset = static_cast<off_t>(offset_ + done_);
-  const int flags = only_without_blocking ? RWF_NOWAIT : 0;
+  const int flags = (only_without_blocking ? RWF_NOWAIT : 0) | (way_ == kind::append ? RWF_APPEND : 0);
   return way_ == kind::read ? ::preadv2(descriptor(), &part, 1, offset, flags) : ::pwritev2(descriptor(), &part, 1, offset, flags);
 }
 
@@ -89,11 +89,32 @@ void file_close::finish() noexcept {
   on_.reset();
 }
 
-void file_open::finish() noexcept {
+int file_open::open_now(int flags) const noexcept {
   int descriptor = -1;
   do {
-    descriptor = ::open(path_.c_str(), flags_, permissions_);
+    descriptor = ::open(path_.c_str(), flags, permissions_);
   } while (descriptor < 0 && errno == EINTR);
+  return descriptor;
+}
+
+/// A plain open of a FIFO waits for its other side, of a serial line for the carrier. It would hold a blocking thread,
+/// and the end of the run waits for those.
+int file_open::open_without_waiting() const noexcept {
+  const int descriptor = open_now(flags_ | O_NONBLOCK);
+  struct stat about {};
+  if (descriptor >= 0) {
+    // The flag has no effect on a regular file; clear it for whatever the descriptor is released to.
+    const bool is_regular = ::fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
+    if (is_regular) static_cast<void>(::fcntl(descriptor, F_SETFL, flags_ & O_APPEND));
+    return descriptor;
+  }
+  // Another process holds a lease on the file (fcntl(2), F_SETLEASE). Waiting for it is bounded: 45 s by default.
+  const bool is_leased = errno == EWOULDBLOCK && ::stat(path_.c_str(), &about) == 0 && S_ISREG(about.st_mode);
+  return is_leased ? open_now(flags_) : -1;
+}
+
+void file_open::finish() noexcept {
+  const int descriptor = open_without_waiting();
   if (descriptor < 0) {
     error_ = last_error();
     return;

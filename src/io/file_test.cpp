@@ -7,10 +7,13 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <tartan/core/blocking.h>
+#include <tartan/io/pipe.h>
+#include <thread>
 #include <vector>
 
 #include "io/object_fixture.h"
@@ -155,21 +158,79 @@ TEST_P(files, read_what_is_cached_without_a_blocking_thread) {
   });
 }
 
-TEST_P(files, finish_what_has_begun_when_closed_or_timed_out) {
+TEST_P(files, finish_what_has_begun_when_timed_out) {
+  in_color([&]() -> task<> {
+    auto opened = co_await with_timeout(std::chrono::nanoseconds{1}, file::open(path(), fresh));
+    EXPECT_TRUE(opened) << "what was done is not lost: " << opened.error().message();
+    EXPECT_EQ(*co_await with_timeout(std::chrono::nanoseconds{1}, opened->size()), 0u);
+  });
+}
+
+// A plain open would hold a blocking thread until another process opens the other side, and a stop could not end it.
+TEST_P(files, that_are_fifos_are_opened_without_waiting) {
   ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
   in_color([&]() -> task<> {
-    // To open a FIFO takes until somebody opens its other end.
-    auto waits = spawn_in(here_color, [&]() -> task<> {
-      auto opened = co_await with_timeout(std::chrono::nanoseconds{1}, file::open(path()));
-      EXPECT_TRUE(opened) << "what was done is not lost: " << opened.error().message();
-      std::array<std::byte, 1> room{};
-      EXPECT_EQ((co_await opened->read_at(0, room)).error(), std::errc::invalid_seek);
-    });
-    co_await yield();
-    const int other = ::open(path().c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    co_await waits.join();
-    ::close(other);
+    const auto unread = co_await file::open(path(), file_flags::write);
+    EXPECT_EQ(unread.error(), std::errc::no_such_device_or_address) << "nobody reads";
+    auto reads = co_await file::open(path());
+    EXPECT_TRUE(reads) << reads.error().message();
+    auto writes = co_await file::open(path(), file_flags::write);
+    EXPECT_TRUE(writes) << writes.error().message();
+    std::array<std::byte, 1> room{};
+    EXPECT_EQ((co_await reads->read_at(0, room)).error(), std::errc::invalid_seek);
+    EXPECT_NE(::fcntl(reads->native_handle(), F_GETFL) & O_NONBLOCK, 0);
+    if (simulated()) co_return;  // where there are no streams over the kernel's descriptors
+    auto from = *pipe::read_end::from_fd(*reads->release(), here_color);
+    auto to = *pipe::write_end::from_fd(*writes->release(), here_color);
+    EXPECT_TRUE(co_await to.write("x"));
+    EXPECT_EQ(*co_await from.read_exactly(room), 1u);
   });
+}
+
+TEST_P(files, that_are_regular_do_not_keep_the_flag_of_their_opening) {
+  in_color([&]() -> task<> {
+    const auto opened = co_await file::open(path(), fresh | file_flags::append);
+    EXPECT_EQ(::fcntl(opened->native_handle(), F_GETFL) & (O_NONBLOCK | O_APPEND), O_APPEND);
+  });
+}
+
+TEST_P(files, wait_for_another_process_s_lease) {
+  { const std::ofstream made{path()}; }
+  const int leased = ::open(path().c_str(), O_RDONLY | O_CLOEXEC);
+  // Told by a signal that is ignored: the lease is given up as soon as the second open waits for it.
+  std::signal(SIGIO, SIG_IGN);
+  const bool has_lease = ::fcntl(leased, F_SETLEASE, F_RDLCK) == 0;
+  std::thread holder{[&] {
+    while (has_lease && ::fcntl(leased, F_GETLEASE) == F_RDLCK) std::this_thread::yield();
+    ::fcntl(leased, F_SETLEASE, F_UNLCK);
+  }};
+  in_color([&]() -> task<> {
+    const auto opened = co_await file::open(path(), file_flags::write);
+    EXPECT_TRUE(opened) << opened.error().message();
+  });
+  holder.join();
+  ::close(leased);
+  std::signal(SIGIO, SIG_DFL);
+}
+
+TEST_P(files, are_added_to_at_their_end_however_they_were_opened) {
+  in_color([&]() -> task<> {
+    const auto opened = co_await file::open(path(), fresh);
+    EXPECT_EQ(*co_await opened->append("one"), 3u);
+    EXPECT_EQ(*co_await opened->write_at(0, "O"), 1u);
+    const auto other = co_await file::open(path(), file_flags::append);
+    EXPECT_EQ(*co_await other->append("two"), 3u);
+    bool called = false;
+    opened->append("three", [&](result<std::size_t> wrote) {
+      EXPECT_EQ(*wrote, 5u);
+      called = true;
+    });
+    co_await until([&] { return called; });
+    EXPECT_EQ(*co_await opened->append(""), 0u);
+    const auto reads = co_await file::open(path());
+    EXPECT_EQ((co_await reads->append("x")).error(), std::errc::bad_file_descriptor);
+  });
+  EXPECT_EQ(content(), "Onetwothree");
 }
 
 TEST_P(files, stay_open_for_operations_that_have_begun) {

@@ -1,5 +1,6 @@
 #include "io/kernel_system.h"
 
+#include <poll.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
@@ -112,10 +113,34 @@ ssize_t kernel_system::send_file(int descriptor, int file, std::int64_t* offset,
   hold.consume_after(got, bytes);
   return got;
 }
+int kernel_system::receive_messages(int descriptor, mmsghdr* messages, unsigned count) noexcept {
+  return or_error(::recvmmsg(descriptor, messages, count, MSG_CMSG_CLOEXEC, nullptr));
+}
+int kernel_system::send_messages(int descriptor, mmsghdr* messages, unsigned count) noexcept {
+  return or_error(::sendmmsg(descriptor, messages, count, MSG_NOSIGNAL));
+}
 int kernel_system::unblock(int descriptor) noexcept {
   const int flags = ::fcntl(descriptor, F_GETFL);
   if (flags < 0) return -errno;
-  return (flags & O_NONBLOCK) != 0 ? 0 : or_error(::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK));
+  if ((flags & O_NONBLOCK) != 0) return 0;
+  return ::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 1;
+}
+void kernel_system::block(int descriptor) noexcept {
+  // Fails only if the number was closed behind our back.
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  if (flags >= 0) static_cast<void>(::fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK));
+}
+int kernel_system::duplicate(int descriptor) noexcept { return or_error(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)); }
+int kernel_system::is_ready(int descriptor, flow way, int lent) noexcept {
+  const auto wanted = static_cast<short>(way == flow::in ? POLLIN | POLLRDHUP : POLLOUT);
+  pollfd both[] = {{descriptor, wanted, 0}, {lent, 0, 0}};
+  int got = 0;
+  do {
+    got = ::poll(both, 2, 0);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return -errno;
+  if ((both[1].revents & POLLNVAL) != 0) return -EBADF;
+  return both[0].revents != 0 ? 1 : 0;
 }
 void kernel_system::close(int descriptor) noexcept {
   // Linux has closed it even when it says EINTR.

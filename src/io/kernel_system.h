@@ -33,8 +33,13 @@ class kernel_system : public io_system {
   ssize_t write(int descriptor, const iovec* parts, std::size_t count) noexcept override;
   ssize_t send(int descriptor, const void* from, std::size_t bytes) noexcept override;
   ssize_t send_message(int descriptor, const msghdr& message, int flags) noexcept override;
+  int receive_messages(int descriptor, mmsghdr* messages, unsigned count) noexcept override;
+  int send_messages(int descriptor, mmsghdr* messages, unsigned count) noexcept override;
   ssize_t send_file(int descriptor, int file, std::int64_t* offset, std::size_t bytes) noexcept override;
   int unblock(int descriptor) noexcept override;
+  void block(int descriptor) noexcept override;
+  int duplicate(int descriptor) noexcept override;
+  int is_ready(int descriptor, flow way, int lent) noexcept override;
   void close(int descriptor) noexcept override;
 
  private:

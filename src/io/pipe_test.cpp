@@ -254,5 +254,119 @@ TEST_P(pipes_of_the_kernel, are_not_regular_files) {
   });
 }
 
+TEST_P(pipes, are_read_line_by_line) {
+  in_color([]() -> task<> {
+    auto both = *pipe::open();
+    EXPECT_TRUE(co_await both.write.write("one\r\ntwo\nrest"));
+    both.write.close();
+    buf::chain all;
+    const auto one = co_await both.read.read_line(all, 100);
+    EXPECT_EQ(one->length, 3u);
+    all.drop(one->whole);
+    EXPECT_TRUE(co_await both.read.read_line(all, 100));
+    EXPECT_EQ(*all.take_line(100), "two");
+    EXPECT_EQ((co_await both.read.read_line(all, 100)).error(), errc::end_of_stream);
+    EXPECT_EQ(all.to_string(), "rest");
+  });
+}
+
+bool blocks(int descriptor) {
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  EXPECT_GE(flags, 0);
+  return (flags & O_NONBLOCK) == 0;
+}
+
+/// Descriptors from elsewhere, whose flag is as elsewhere wants it.
+class pipes_from_elsewhere : public test::with_objects {
+ protected:
+  void SetUp() override {
+    with_objects::SetUp();
+    ASSERT_EQ(::pipe2(ends_, O_CLOEXEC), 0);
+  }
+  void TearDown() override {
+    end_runtime();
+    for (const int each : ends_) ::close(each);
+    with_objects::TearDown();
+  }
+  /// Another descriptor of the reading end's open file.
+  [[nodiscard]] int same_file() const { return ::dup(ends_[0]); }
+  /// Of the same pipe, another open file.
+  [[nodiscard]] int other_file() const {
+    return ::open(("/proc/self/fd/" + std::to_string(ends_[0])).c_str(), O_RDONLY | O_CLOEXEC);
+  }
+  pipe::read_end taken(int descriptor) { return *pipe::read_end::from_fd(rt(), descriptor, here_color); }
+
+  int ends_[2] = {-1, -1};
+};
+INSTANTIATE_TEST_SUITE_P(on, pipes_from_elsewhere, testing::ValuesIn(test::worker_counts()), test::worker_name);
+
+TEST_P(pipes_from_elsewhere, block_again_when_they_are_closed_or_released) {
+  pipe::read_end closed = taken(same_file());
+  EXPECT_FALSE(blocks(ends_[0]));
+  closed.close();
+  EXPECT_TRUE(blocks(ends_[0]));
+  pipe::read_end released = taken(same_file());
+  EXPECT_FALSE(blocks(ends_[0]));
+  const int descriptor = released.release();
+  EXPECT_TRUE(blocks(descriptor));
+  ::close(descriptor);
+  {
+    const pipe::read_end destroyed = taken(same_file());
+    EXPECT_FALSE(blocks(ends_[0]));
+  }
+  rt().run_until_idle();
+  EXPECT_TRUE(blocks(ends_[0]));
+  { const pipe::read_end left_to_the_end_of_the_runtime = taken(same_file()); }
+  end_runtime();
+  EXPECT_TRUE(blocks(ends_[0]));
+}
+
+// As standard input and output are one open file at a terminal.
+TEST_P(pipes_from_elsewhere, block_again_when_the_last_object_of_their_open_file_is_gone) {
+  for (const bool first_goes_first : {true, false}) {
+    pipe::read_end first = taken(same_file());
+    pipe::read_end second = taken(same_file());
+    (first_goes_first ? first : second).close();
+    EXPECT_FALSE(blocks(ends_[0])) << "the other one needs it";
+    (first_goes_first ? second : first).close();
+    EXPECT_TRUE(blocks(ends_[0]));
+  }
+}
+
+TEST_P(pipes_from_elsewhere, are_not_confused_with_other_open_files_of_theirs) {
+  const int other = other_file();
+  ASSERT_GE(other, 0);
+  pipe::read_end first = taken(same_file());
+  pipe::read_end second = taken(::dup(other));
+  second.close();
+  EXPECT_TRUE(blocks(other));
+  EXPECT_FALSE(blocks(ends_[0]));
+  first.close();
+  EXPECT_TRUE(blocks(ends_[0]));
+  ::close(other);
+}
+
+TEST_P(pipes_from_elsewhere, stay_non_blocking_if_they_were_found_so) {
+  ASSERT_EQ(::fcntl(ends_[0], F_SETFL, O_NONBLOCK), 0);
+  pipe::read_end closed = taken(same_file());
+  closed.close();
+  EXPECT_FALSE(blocks(ends_[0]));
+}
+
+// Somebody else has closed the number, and opened another file under it: that is left alone.
+TEST_P(pipes_from_elsewhere, that_somebody_else_has_closed_are_forgotten) {
+  const int number = same_file();
+  pipe::read_end first = taken(number);
+  pipe::read_end second = taken(same_file());
+  const int another = ::open("/dev/null", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  ASSERT_EQ(::dup3(another, number, O_CLOEXEC), number);
+  first.close();
+  EXPECT_FALSE(blocks(another));
+  EXPECT_FALSE(blocks(ends_[0]));
+  second.close();
+  EXPECT_TRUE(blocks(ends_[0]));
+  ::close(another);
+}
+
 }  // namespace
 }  // namespace tartan

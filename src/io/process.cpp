@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,8 +32,16 @@ std::error_code system_error(int positive) noexcept { return {positive, std::sys
 
 // Not from sys/pidfd.h: that of glibc 2.36 is not for C++.
 int open_pidfd(pid_t id) noexcept { return static_cast<int>(::syscall(SYS_pidfd_open, id, 0)); }
-int send_to_pidfd(int descriptor, int signal) noexcept {
-  return static_cast<int>(::syscall(SYS_pidfd_send_signal, descriptor, signal, nullptr, 0));
+int send_to_pidfd(int descriptor, int signal, unsigned flags = 0) noexcept {
+  return static_cast<int>(::syscall(SYS_pidfd_send_signal, descriptor, signal, nullptr, flags));
+}
+/// Signals the group that this child leads. ESRCH if the child was reaped, because its number may be reused by then.
+int send_to_group_of(int descriptor, pid_t id, int signal) noexcept {
+  constexpr unsigned process_group = 4;  // PIDFD_SIGNAL_PROCESS_GROUP, since Linux 6.9
+  const int got = send_to_pidfd(descriptor, signal, process_group);
+  if (got >= 0 || errno != EINVAL) return got;
+  if (const int alive = send_to_pidfd(descriptor, 0); alive < 0) return alive;
+  return ::kill(-id, signal);
 }
 
 /// Waits on a blocking thread for a child that was killed.
@@ -69,8 +78,9 @@ class child final : public slot_extra {
   }
 
   [[nodiscard]] static child& of(io_slot& slot) noexcept { return static_cast<child&>(*slot.extra); }
-  void started(pid_t id, int descriptor) noexcept {
+  void started(pid_t id, int descriptor, bool leads_group) noexcept {
     id_ = id;
+    leads_group_ = leads_group;
     descriptor_ = descriptor;
     reaped_ = false;
   }
@@ -95,7 +105,9 @@ class child final : public slot_extra {
   }
 
   [[nodiscard]] int send(int signal) const noexcept {
-    return reaped_ ? ESRCH : send_to_pidfd(descriptor_, signal) < 0 ? errno : 0;
+    if (reaped_) return ESRCH;
+    const int got = leads_group_ ? send_to_group_of(descriptor_, id_, signal) : send_to_pidfd(descriptor_, signal);
+    return got < 0 ? errno : 0;
   }
 
  private:
@@ -103,6 +115,9 @@ class child final : public slot_extra {
   void end() noexcept {
     bool ended = false;
     process_end how;
+    // An unreaped child keeps its number, and that of its group, even if it has ended: the rest of the group is
+    // reached.
+    if (leads_group_) static_cast<void>(send(SIGKILL));
     if (look(ended, how) != 0 || ended || send(SIGKILL) != 0 || look(ended, how) != 0 || ended) return;
     auto* const job = new (std::nothrow) reaper{id_};
     if (job != nullptr && !start_blocking(rt_, *job)) return;
@@ -115,6 +130,7 @@ class child final : public slot_extra {
   int descriptor_ = -1;  ///< the slot's, which is open as long as this is there
   bool reaped_ = true;  ///< until it is started
   bool known_ = false;
+  bool leads_group_ = false;
   process_end end_;
 };
 
@@ -126,46 +142,36 @@ io_wait::step process_end_op::attempt(io_slot& on) noexcept {
 
 }  // namespace detail
 
-namespace {
-
 /// The child's side of its standard streams, and posix_spawn's lists. Calls give 0 or an errno.
-class preparation {
+class process_setup {
  public:
-  preparation() {
+  process_setup() {
     if (::posix_spawn_file_actions_init(&actions_) != 0) throw std::bad_alloc{};
     if (::posix_spawnattr_init(&attributes_) != 0) {
       ::posix_spawn_file_actions_destroy(&actions_);
       throw std::bad_alloc{};
     }
   }
-  preparation(const preparation&) = delete;
-  preparation& operator=(const preparation&) = delete;
-  ~preparation() {
+  process_setup(const process_setup&) = delete;
+  process_setup& operator=(const process_setup&) = delete;
+  ~process_setup() {
     ::posix_spawn_file_actions_destroy(&actions_);
     ::posix_spawnattr_destroy(&attributes_);
   }
 
   /// One standard stream; its own end, if it is a pipe, lies in `ours`.
-  [[nodiscard]] int stream(int number, child_stream kind, file_descriptor& ours) {
-    file_descriptor& theirs = theirs_[number];
-    if (kind == child_stream::null) {
-      theirs = above_standard(::open("/dev/null", (number == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC));
-      if (theirs.get() < 0) return errno;
-    } else if (kind == child_stream::pipe) {
-      int ends[2];
-      if (::pipe2(ends, O_CLOEXEC) < 0) return errno;
-      ours = above_standard(ends[number == 0 ? 1 : 0]);
-      theirs = above_standard(ends[number == 0 ? 0 : 1]);
-      if (ours.get() < 0 || theirs.get() < 0) return errno;
-      // Ours only: the child's programs expect to block.
-      if (::fcntl(ours.get(), F_SETFL, O_NONBLOCK) < 0) return errno;
-    } else {
-      return 0;
+  [[nodiscard]] int stream(int number, const child_stream& what, file_descriptor& ours) {
+    if (what.how_ == child_stream::access::none && what.what_ == child_stream::output) {
+      // The actions run in order, so the output is in place by then.
+      return number == 2 ? ::posix_spawn_file_actions_adddup2(&actions_, 1, number) : EINVAL;
     }
-    return ::posix_spawn_file_actions_adddup2(&actions_, theirs.get(), number);
+    file_descriptor& theirs = theirs_[number];
+    if (const int error = open_theirs(number, what, ours, theirs); error != 0) return error;
+    return theirs.get() < 0 ? 0 : ::posix_spawn_file_actions_adddup2(&actions_, theirs.get(), number);
   }
 
-  [[nodiscard]] int rest(const std::string& directory) {
+  /// `own_group`: it leads one.
+  [[nodiscard]] int rest(const std::string& directory, bool own_group) {
     if (!directory.empty()) {
       directory_ = above_standard(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
       if (directory_.get() < 0) return errno == ENOENT ? ENOTDIR : errno;
@@ -179,7 +185,16 @@ class preparation {
     sigaddset(&reset, SIGPIPE);
     if (const int e = ::posix_spawnattr_setsigmask(&attributes_, &none); e != 0) return e;
     if (const int e = ::posix_spawnattr_setsigdefault(&attributes_, &reset); e != 0) return e;
-    return ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (const int e = ::posix_spawnattr_setpgroup(&attributes_, 0); e != 0) return e;
+    const int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (own_group ? POSIX_SPAWN_SETPGROUP : 0);
+    return ::posix_spawnattr_setflags(&attributes_, static_cast<short>(flags));
+  }
+
+  /// To be asked when all streams are prepared.
+  [[nodiscard]] bool wants_own(child_group asked) const noexcept {
+    if (asked != child_group::automatic) return asked == child_group::own;
+    const int input = theirs_[0].get() < 0 ? STDIN_FILENO : theirs_[0].get();
+    return ::isatty(input) == 0;
   }
 
   [[nodiscard]] int start(const command& what, pid_t& id) {
@@ -197,6 +212,69 @@ class preparation {
   }
 
  private:
+  /// Opens the child's side of a stream; none if the child keeps what this program has under that number.
+  [[nodiscard]] static int open_theirs(int number, const child_stream& what, file_descriptor& ours,
+                                       file_descriptor& theirs) {
+    if (what.how_ == child_stream::access::lent) return lend(what.descriptor_, theirs);
+    if (what.how_ != child_stream::access::none) return open_file(number, what, theirs);
+    switch (what.what_) {
+      case child_stream::null:
+        theirs = above_standard(::open("/dev/null", (number == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC));
+        return theirs.get() < 0 ? errno : 0;
+      case child_stream::pipe:
+        return open_pipe(number, ours, theirs);
+      default:
+        theirs = blocking_twin(number);
+        return 0;
+    }
+  }
+
+  [[nodiscard]] static int open_pipe(int number, file_descriptor& ours, file_descriptor& theirs) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) < 0) return errno;
+    ours = above_standard(ends[number == 0 ? 1 : 0]);
+    theirs = above_standard(ends[number == 0 ? 0 : 1]);
+    if (ours.get() < 0 || theirs.get() < 0) return errno;
+    // Only our side is non-blocking: the child expects to block.
+    return ::fcntl(ours.get(), F_SETFL, O_NONBLOCK) < 0 ? errno : 0;
+  }
+
+  /// Opens without waiting for the other side of a FIFO; the child gets it blocking.
+  [[nodiscard]] static int open_file(int number, const child_stream& what, file_descriptor& theirs) {
+    if ((what.how_ == child_stream::access::read) != (number == 0)) return EINVAL;
+    int flags = O_RDONLY;
+    if (what.how_ == child_stream::access::truncate) flags = O_WRONLY | O_CREAT | O_TRUNC;
+    if (what.how_ == child_stream::access::append) flags = O_WRONLY | O_CREAT | O_APPEND;
+    theirs = above_standard(::open(what.path_.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666));
+    if (theirs.get() < 0) return errno;
+    return ::fcntl(theirs.get(), F_SETFL, flags & O_APPEND) < 0 ? errno : 0;
+  }
+
+  [[nodiscard]] static int lend(int descriptor, file_descriptor& theirs) {
+    theirs = blocking_twin(descriptor);
+    if (theirs.get() < 0) theirs = file_descriptor{::fcntl(descriptor, F_DUPFD_CLOEXEC, 3)};
+    return theirs.get() < 0 ? errno : 0;
+  }
+
+  [[nodiscard]] static bool is_pipe_or_terminal(int descriptor) noexcept {
+    struct stat about {};
+    return ::fstat(descriptor, &about) == 0 && (S_ISFIFO(about.st_mode) || ::isatty(descriptor) == 1);
+  }
+
+  /// Reopens a non-blocking pipe, FIFO or terminal, so that the child gets an open file of its own that blocks. None if
+  /// the descriptor blocks anyway or the system refuses (sockets, terminals of another user). Never a regular file: a
+  /// new open file would start at offset 0.
+  [[nodiscard]] static file_descriptor blocking_twin(int descriptor) {
+    const int flags = ::fcntl(descriptor, F_GETFL);
+    if (flags < 0 || (flags & O_NONBLOCK) == 0 || !is_pipe_or_terminal(descriptor)) return {};
+    const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+    const int kept = flags & (O_ACCMODE | O_APPEND);
+    // Non-blocking at first: a FIFO without its other side would wait.
+    file_descriptor twin = above_standard(::open(path.c_str(), kept | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    if (twin.get() < 0 || ::fcntl(twin.get(), F_SETFL, kept) < 0) return {};
+    return twin;
+  }
+
   /// A program that was started with closed standard streams gets their numbers for others: they would be overwritten.
   static file_descriptor above_standard(int descriptor) noexcept {
     if (descriptor < 0 || descriptor > 2) return file_descriptor{descriptor};
@@ -210,6 +288,8 @@ class preparation {
   file_descriptor directory_;
 };
 
+namespace {
+
 /// An end of ours becomes an object; open if there is one. Gives an error and keeps it otherwise.
 std::error_code open_end(detail::io_service& service, file_descriptor& ours, color c, detail::slot_key& into) noexcept {
   if (ours.get() < 0) return {};
@@ -222,14 +302,15 @@ std::error_code open_end(detail::io_service& service, file_descriptor& ours, col
 
 /// Opens a child that was just started; on error it is killed and reaped. One that may not be killed, for it has become another user's,
 /// goes on: nobody waits for it.
-result<detail::slot_key> open_child(detail::io_service& service, std::unique_ptr<detail::child> state, pid_t id, color c) {
+result<detail::slot_key> open_child(detail::io_service& service, std::unique_ptr<detail::child> state, pid_t id,
+                                    bool own_group, color c) {
   file_descriptor descriptor{open_pidfd(id)};
   if (descriptor.get() < 0) {
     const int error = errno;
-    if (::kill(id, SIGKILL) == 0) reaper::reap(id);
+    if (::kill(own_group ? -id : id, SIGKILL) == 0) reaper::reap(id);
     return system_error(error);
   }
-  state->started(id, descriptor.get());
+  state->started(id, descriptor.get(), own_group);
   const result<detail::slot_key> opened = service.open(descriptor.get(), c, std::nullopt, std::move(state));
   if (opened) static_cast<void>(descriptor.give());
   return opened;
@@ -243,17 +324,18 @@ result<process> process::start(detail::runtime_state& rt, const command& what, t
   if (!found) return found.error();
   detail::io_service& service = **found;
   if (!service.system().is_kernel()) return std::make_error_code(std::errc::not_supported);
-  preparation ready;
+  process_setup ready;
   file_descriptor ours[3];
-  const child_stream kinds[3] = {what.input, what.output, what.errors};
+  const child_stream* const streams[3] = {&what.input, &what.output, &what.errors};
   for (int n = 0; n < 3; ++n) {
-    if (const int error = ready.stream(n, kinds[n], ours[n]); error != 0) return system_error(error);
+    if (const int error = ready.stream(n, *streams[n], ours[n]); error != 0) return system_error(error);
   }
-  if (const int error = ready.rest(what.directory); error != 0) return system_error(error);
+  const bool own_group = ready.wants_own(what.group);
+  if (const int error = ready.rest(what.directory, own_group); error != 0) return system_error(error);
   auto state = std::make_unique<detail::child>(rt);  // nothing may fail between a start and what ends it
   pid_t id = 0;
   if (const int error = ready.start(what, id); error != 0) return system_error(error);
-  const result<detail::slot_key> opened = open_child(service, std::move(state), id, c);
+  const result<detail::slot_key> opened = open_child(service, std::move(state), id, own_group, c);
   if (!opened) return opened.error();
   process made{*opened};
   detail::slot_key keys[3];

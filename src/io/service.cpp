@@ -78,6 +78,7 @@ io_service::~io_service() {
     for (unsigned n = 0; n < slots_in_chunk; ++n) {
       io_slot& slot = each->at(n);
       slot.extra.reset();
+      if (slot.descriptor() >= 0 && slot.was_blocking()) files_.leave(slot.descriptor());
       if (slot.descriptor() >= 0) system_.close(slot.descriptor());
       slot.~io_slot();
     }
@@ -116,17 +117,17 @@ void io_service::recycle(io_slot& slot) noexcept {
 }
 
 result<slot_key> io_service::open(int descriptor, color where, std::optional<strand> own, std::unique_ptr<slot_extra> more,
-                                  bool closes_at_stop, watched from) noexcept {
+                                  slot_manner how, watched from) noexcept {
   refuse_unordered(where);
   // all-told: who stops waits for those in the gate before it goes through the slots
   std::optional<guests::posting> in_gate;
   const bool outside = rt_.worker_here() == nullptr;
   if (outside) in_gate.emplace(rt_.guests());
-  if (rt_.stopping() && (outside || closes_at_stop)) return make_error_code(errc::canceled);
+  if (rt_.stopping() && (outside || how.closes_at_stop)) return make_error_code(errc::canceled);
   io_slot* const slot = take_slot();
   if (slot == nullptr) return std::make_error_code(std::errc::not_enough_memory);
   const slot_key key{slot, slot->generation(), where};
-  slot->open(descriptor, where, std::move(own), std::move(more), closes_at_stop);
+  slot->open(descriptor, where, std::move(own), std::move(more), how);
   if (const int error = from == watched::at_once ? slot->watch() : 0; error < 0) {
     static_cast<void>(slot->shut());
     return system_error(error);
@@ -136,14 +137,17 @@ result<slot_key> io_service::open(int descriptor, color where, std::optional<str
 
 int io_service::release(io_slot& slot) noexcept {
   if (slot.is_watched()) system_.forget(slot.descriptor());
+  if (slot.was_blocking()) files_.leave(slot.descriptor());
   if (slot.extra) slot.extra->released();
   return slot.shut();
 }
 
 void io_service::close(io_slot& slot) noexcept {
   const bool is_watched = slot.is_watched();
+  const bool was_blocking = slot.was_blocking();
   const int descriptor = slot.shut();
   if (descriptor < 0) return;
+  if (was_blocking) files_.leave(descriptor);
   if (is_watched) {
     system_.close(descriptor);
   } else {

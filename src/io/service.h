@@ -15,6 +15,7 @@
 
 #include "core/descriptors.h"
 #include "core/memory.h"
+#include "io/shared_files.h"
 #include "io/slot.h"
 #include "io/system.h"
 
@@ -48,7 +49,12 @@ class io_service final : public readiness_ledger, public descriptors {
   /// Takes a descriptor over, which must not block, into a color; `own`: that color's strand, which ends with it. On error it is
   /// still the caller's. After stop: errc::canceled on foreign threads, and for what closes at stop.
   [[nodiscard]] result<slot_key> open(int descriptor, color where, std::optional<strand> own, std::unique_ptr<slot_extra> more = nullptr,
-                                      bool closes_at_stop = false, watched from = watched::at_once) noexcept;
+                                      slot_manner how = {}, watched from = watched::at_once) noexcept;
+
+  /// Makes a descriptor non-blocking before it is opened. Gives slot_manner::was_blocking as 0 or 1, or -errno.
+  [[nodiscard]] int unblock(int descriptor) noexcept { return files_.take(descriptor); }
+  /// Undoes unblock() if open() failed.
+  void block_again(int descriptor) noexcept { files_.leave(descriptor); }
 
   /// Color: the slot's.
   void close(io_slot& slot) noexcept;
@@ -86,6 +92,7 @@ class io_service final : public readiness_ledger, public descriptors {
   runtime_state& rt_;
   std::unique_ptr<io_system> owned_;
   io_system& system_;
+  shared_files files_{system_};
   std::mutex lock_;  ///< guards the next four
   io_slot* free_ = nullptr;
   std::vector<slot_key> starved_;

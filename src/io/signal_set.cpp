@@ -56,14 +56,20 @@ slot_key open_signals(runtime_state& rt, std::initializer_list<int> signals, col
   io_service& service = io_service::of(rt);
   if (!service.system().is_kernel()) refuse(ENOTSUP, "tartan::signal_set: the simulated system has no signals");
   auto claim = std::make_unique<signal_claim>(all);
-  if (const int error = ::pthread_sigmask(SIG_BLOCK, &all, nullptr); error != 0) refuse(error, "pthread_sigmask");
-  rt.life().block_signals(all, site);
   const int descriptor = ::signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
   if (descriptor < 0) refuse(errno, "signalfd");
   const result<slot_key> opened = service.open(descriptor, c, std::nullopt, std::move(claim));
-  if (opened) return *opened;
-  service.system().close(descriptor);
-  throw std::system_error{opened.error(), "tartan::signal_set"};
+  if (!opened) {
+    service.system().close(descriptor);
+    throw std::system_error{opened.error(), "tartan::signal_set"};
+  }
+  // Last, when nothing else can fail: after an error the signals still do what they did before.
+  if (const int error = ::pthread_sigmask(SIG_BLOCK, &all, nullptr); error != 0) {
+    service.close(*opened->slot);
+    refuse(error, "pthread_sigmask");
+  }
+  rt.life().block_signals(all, site);
+  return *opened;
 }
 
 }  // namespace

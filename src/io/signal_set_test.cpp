@@ -221,6 +221,14 @@ TEST_P(signals_as_values, refuse_what_cannot_be_waited_for) {
   }
 }
 
+TEST_P(signals_as_values, that_were_refused_are_not_blocked) {
+  const signal_set other{rt(), {SIGUSR1}};
+  EXPECT_EQ(refused({SIGUSR2, SIGUSR1}), std::errc::device_or_resource_busy);
+  sigset_t mine;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &mine);
+  EXPECT_EQ(sigismember(&mine, SIGUSR2), 0);
+}
+
 TEST_P(signals_as_values, are_asked_for_before_the_run) {
   EXPECT_DEATH(
       {

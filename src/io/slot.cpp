@@ -92,7 +92,8 @@ void io_slot::tell(handler_hints what) noexcept {
   submit_completion(service_.runtime(), where_, callbacks);
 }
 
-void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std::unique_ptr<slot_extra> more, bool closes_at_stop) noexcept {
+void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std::unique_ptr<slot_extra> more,
+                   slot_manner how) noexcept {
   descriptor_ = descriptor;
   where_ = where;
   if (own) own_.emplace(std::move(*own));
@@ -101,7 +102,8 @@ void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std
   armed_[0] = armed_[1] = false;
   on_their_way_[0] = on_their_way_[1] = 0;
   hung_up_ = false;
-  closes_at_stop_ = closes_at_stop;
+  closes_at_stop_ = how.closes_at_stop;
+  was_blocking_ = how.was_blocking;
   is_watched_ = false;
   output_watched_ = false;
   if (is_told_) tell({});

@@ -25,6 +25,12 @@ struct slot_extra {
   virtual void released() noexcept {}
 };
 
+/// How a descriptor ends.
+struct slot_manner {
+  bool closes_at_stop = false;
+  bool was_blocking = false;  ///< shared_files has to hear of its end
+};
+
 /// A descriptor, its color, the operations that wait on it, and the event that brings news of it.
 ///
 /// A slot is never freed before its runtime is, so that a harvested edge may touch it at any time; its generation tells whether the
@@ -47,9 +53,12 @@ class alignas(64) io_slot {
   /// Asks for its edges, once: when it is opened, or before an operation waits. Gives -errno.
   [[nodiscard]] int watch() noexcept;
   [[nodiscard]] bool is_watched() const noexcept { return is_watched_; }
+  /// Whether shared_files has to hear of its end.
+  [[nodiscard]] bool was_blocking() const noexcept { return was_blocking_; }
 
   /// By the service, before anybody else knows of it.
-  void open(int descriptor, color where, std::optional<strand>&& own, std::unique_ptr<slot_extra> more, bool closes_at_stop) noexcept;
+  void open(int descriptor, color where, std::optional<strand>&& own, std::unique_ptr<slot_extra> more,
+            slot_manner how) noexcept;
 
   /// Edges, from any worker. Gives whether the event was posted.
   bool ready(std::uint32_t generation, std::uint32_t bits) noexcept {
@@ -128,6 +137,7 @@ class alignas(64) io_slot {
   bool armed_[2] = {false, false};  ///< an edge in this direction posts the event
   bool hung_up_ = false;
   bool closes_at_stop_ = false;
+  bool was_blocking_ = false;
   bool is_watched_ = false;
   bool output_watched_ = false;
   bool is_told_ = false;  ///< its event's hints are not the default

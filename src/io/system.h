@@ -64,10 +64,19 @@ class io_system {
   [[nodiscard]] virtual ssize_t write(int descriptor, const iovec* parts, std::size_t count) noexcept = 0;
   [[nodiscard]] virtual ssize_t send(int descriptor, const void* from, std::size_t bytes) noexcept = 0;
   [[nodiscard]] virtual ssize_t send_message(int descriptor, const msghdr& message, int flags) noexcept = 0;
+  /// Several datagrams with one call. Gives how many; -errno if the first one fails.
+  [[nodiscard]] virtual int receive_messages(int descriptor, mmsghdr* messages, unsigned count) noexcept = 0;
+  [[nodiscard]] virtual int send_messages(int descriptor, mmsghdr* messages, unsigned count) noexcept = 0;
   [[nodiscard]] virtual ssize_t send_file(int descriptor, int file, std::int64_t* offset, std::size_t bytes) noexcept = 0;
 
-  /// Makes it non-blocking.
+  /// Makes it non-blocking. Gives 1 if it was blocking before, 0 if not, or -errno. block() undoes it.
   [[nodiscard]] virtual int unblock(int descriptor) noexcept = 0;
+  virtual void block(int /*descriptor*/) noexcept {}
+
+  /// Another descriptor for the same open file.
+  [[nodiscard]] virtual int duplicate(int descriptor) noexcept = 0;
+  /// Whether a call in this direction would not block: 1, 0 or -errno. -EBADF if `lent` is closed.
+  [[nodiscard]] virtual int is_ready(int descriptor, flow way, int lent) noexcept = 0;
   virtual void close(int descriptor) noexcept = 0;
   /// The same for one that was never watched.
   virtual void close_unwatched(int descriptor) noexcept { close(descriptor); }

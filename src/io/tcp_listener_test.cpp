@@ -399,7 +399,8 @@ TEST_P(connecting, is_not_over_because_it_is_looked_at) {
   in_color([&]() -> task<> {
     const auto full = co_await make_full();
     detail::begun_connection begun =
-        detail::begin_connection(detail::transport::tcp, *full->at.local_address(), std::source_location::current());
+        detail::begin_connection(detail::transport::tcp, *full->at.local_address(), address{},
+                                 std::source_location::current());
     const detail::slot_key key = begun.key();
     bool over = false;
     detail::start_io<detail::connect_op<tcp::stream>>([&](const result<tcp::stream>&) { over = true; },

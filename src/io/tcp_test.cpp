@@ -255,7 +255,8 @@ TEST_P(tcp_streams, know_their_addresses_and_options) {
 TEST_P(tcp_streams, are_closed_if_nobody_takes_what_was_begun) {
   in_color([&]() -> task<> {
     auto door = tcp::listen(rt(), "127.0.0.1:0", {.color = here_color});
-    std::optional<detail::begun_connection> begun{detail::begin_connection(detail::transport::tcp, *door.local_address(), std::source_location::current())};
+    std::optional<detail::begun_connection> begun{detail::begin_connection(
+        detail::transport::tcp, *door.local_address(), address{}, std::source_location::current())};
     EXPECT_FALSE(begun->error());
     auto far = co_await door.accept(here_color);
     begun.reset();  // as when there is no memory for the callback
@@ -329,6 +330,58 @@ TEST_P(tcp_streams, are_given_away_and_taken_over) {
     EXPECT_TRUE(co_await c->far.write("12345678"));
     EXPECT_EQ(*co_await again->read_exactly(c->room), 8u);
     EXPECT_EQ(tcp::stream::from_fd(-1, here_color).error(), std::errc::bad_file_descriptor);
+  });
+}
+
+TEST_P(tcp_streams, come_from_the_address_that_they_are_given) {
+  in_color([&]() -> task<> {
+    auto door = tcp::listen(rt(), "127.0.0.1:0", {.color = here_color});
+    const address to = *door.local_address();
+    const tcp::connect_options from_two{.local_address = *address::parse("127.0.0.2:0")};
+    auto near = co_await tcp::connect(to, from_two);
+    EXPECT_TRUE(near) << near.error().message();
+    auto far = co_await door.accept(here_color);
+    const address from = *near->local_address();
+    EXPECT_EQ(from.with_port(0), from_two.local_address);
+    EXPECT_NE(from.port(), 0);
+    EXPECT_EQ(*far->peer_address(), from);
+    auto door_of_ipv6 = tcp::listen(rt(), "[::1]:0", {.color = here_color});
+    const tcp::connect_options from_ipv6{.local_address = *address::parse("[::1]:0")};
+    EXPECT_TRUE(co_await tcp::connect(*door_of_ipv6.local_address(), from_ipv6));
+    // With a port that is still in TIME_WAIT, and with callbacks.
+    near->close();
+    far->close();
+    auto other_door = tcp::listen(rt(), "127.0.0.1:0", {.color = here_color});
+    const tcp::connect_options same_port{.local_address = from};
+    const auto again = co_await tcp::connect(*other_door.local_address(), same_port);
+    EXPECT_TRUE(again) << again.error().message();
+    bool called = false;
+    const tcp::connect_options from_there{.local_address = *address::parse("127.0.0.3:0")};
+    tcp::connect(to, from_there, std::chrono::seconds{5}, [&](result<tcp::stream> made) {
+      EXPECT_EQ(made->local_address()->with_port(0), from_there.local_address);
+      called = true;
+    });
+    co_await until([&] { return called; });
+    called = false;
+    tcp::connect(to, from_two, [&](result<tcp::stream> made) {
+      EXPECT_EQ(made->local_address()->with_port(0), from_two.local_address);
+      called = true;
+    });
+    co_await until([&] { return called; });
+  });
+}
+
+TEST_P(tcp_streams, say_why_they_cannot_come_from_there) {
+  in_color([&]() -> task<> {
+    auto door = tcp::listen(rt(), "127.0.0.1:0", {.color = here_color});
+    const address to = *door.local_address();
+    const tcp::connect_options other_family{.local_address = *address::parse("[::1]:0")};
+    EXPECT_EQ((co_await tcp::connect(to, other_family)).error(), std::errc::address_family_not_supported);
+    const tcp::connect_options taken{.local_address = to};
+    EXPECT_EQ((co_await tcp::connect(to, taken)).error(), std::errc::address_in_use);
+    if (simulated()) co_return;  // which has every address
+    const tcp::connect_options elsewhere{.local_address = *address::parse("192.0.2.1:0")};
+    EXPECT_EQ((co_await tcp::connect(to, elsewhere)).error(), std::errc::address_not_available);
   });
 }
 

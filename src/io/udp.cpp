@@ -3,12 +3,15 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <tartan/core/runtime.h>
 
+#include "core/inline_budget.h"
 #include "core/runtime_state.h"
 #include "io/adopt.h"
 #include "io/service.h"
@@ -55,6 +58,83 @@ io_wait::step send_datagram_op::attempt(io_slot& on) noexcept {
   } while (got == -EINTR);
   if (got == -EAGAIN || got == -EWOULDBLOCK) return step::would_block;
   return got < 0 ? fail(static_cast<int>(-got)) : step::done;
+}
+
+namespace {
+
+using udp::max_datagrams_per_call;
+
+/// Bytes that one attempt sends, at most.
+constexpr std::size_t most_bytes = std::size_t{1} << 20;
+
+/// The arguments of a call for several datagrams.
+struct batch {
+  std::array<mmsghdr, max_datagrams_per_call> messages{};
+  std::array<iovec, max_datagrams_per_call> parts;
+
+  [[nodiscard]] msghdr& add(std::size_t at, void* data, std::size_t bytes) noexcept {
+    parts[at] = {data, bytes};
+    msghdr& head = messages[at].msg_hdr;
+    head.msg_iov = &parts[at];
+    head.msg_iovlen = 1;
+    return head;
+  }
+};
+
+}  // namespace
+
+io_wait::step receive_many_op::attempt(io_slot& on) noexcept {
+  if (into_.empty()) return step::done;
+  io_system& system = on.service().system();
+  const std::span<udp::incoming> places = into_.first(std::min(into_.size(), max_datagrams_per_call));
+  batch all;
+  std::array<sockaddr_storage, max_datagrams_per_call> senders;
+  for (std::size_t n = 0; n < places.size(); ++n) {
+    msghdr& head = all.add(n, places[n].room.data(), places[n].room.size());
+    head.msg_name = &senders[n];
+    head.msg_namelen = sizeof senders[n];
+  }
+  int got = 0;
+  do {
+    got = system.receive_messages(on.descriptor(), all.messages.data(), static_cast<unsigned>(places.size()));
+  } while (got == -EINTR);
+  if (got == -EAGAIN || got == -EWOULDBLOCK) return step::would_block;
+  if (got < 0) return fail(-got);
+  // A short count does not mean that the socket is empty: it may have ended at an error, which the next call tells.
+  got_ = static_cast<std::size_t>(got);
+  for (std::size_t n = 0; n < got_; ++n) {
+    const mmsghdr& each = all.messages[n];
+    places[n].bytes = each.msg_len;
+    places[n].truncated = (each.msg_hdr.msg_flags & MSG_TRUNC) != 0;
+    places[n].from = address::from(reinterpret_cast<const sockaddr*>(&senders[n]), each.msg_hdr.msg_namelen);
+    charge_inline(each.msg_len);
+  }
+  return step::done;
+}
+
+io_wait::step send_many_op::attempt(io_slot& on) noexcept {
+  io_system& system = on.service().system();
+  for (std::size_t moved = 0; done_ < all_.size();) {
+    if (moved >= most_bytes) return step::goes_on;
+    const auto next = all_.subspan(done_, std::min(all_.size() - done_, max_datagrams_per_call));
+    batch all;
+    for (std::size_t n = 0; n < next.size(); ++n) {
+      msghdr& head = all.add(n, const_cast<std::byte*>(next[n].bytes.data()), next[n].bytes.size());
+      if (next[n].to.size() == 0) continue;
+      head.msg_name = const_cast<sockaddr*>(next[n].to.data());
+      head.msg_namelen = next[n].to.size();
+    }
+    const int got = system.send_messages(on.descriptor(), all.messages.data(), static_cast<unsigned>(next.size()));
+    if (got == -EINTR) continue;
+    if (got == -EAGAIN || got == -EWOULDBLOCK) return step::would_block;
+    if (got < 0) return done_ != 0 ? step::done : fail(-got);
+    for (const udp::outgoing& each : next.first(static_cast<std::size_t>(got))) {
+      charge_inline(each.bytes.size());
+      moved += each.bytes.size() + 1;  // an empty one costs as well
+    }
+    done_ += static_cast<std::size_t>(got);
+  }
+  return step::done;
 }
 
 }  // namespace detail

@@ -155,5 +155,93 @@ TEST_P(datagrams_of_the_kernel, are_taken_over_from_elsewhere) {
   });
 }
 
+/// Rooms for datagrams of up to 8 bytes.
+struct places {
+  std::array<std::array<char, 8>, udp::max_datagrams_per_call + 6> rooms{};
+  std::array<udp::incoming, udp::max_datagrams_per_call + 6> all{};
+
+  places() {
+    for (std::size_t n = 0; n < all.size(); ++n) all[n].room = rooms[n];
+  }
+  [[nodiscard]] std::string_view text(std::size_t n) const { return {rooms[n].data(), all[n].bytes}; }
+};
+
+TEST_P(datagrams, end_a_receive_of_many_in_every_way) {
+  places into;
+  ends_in_every_way(test::operation_under_test{[&] { return make(); },
+                                               [&](two_sockets& s) { return s.near.receive_many(into.all); },
+                                               [&](two_sockets& s, auto f) {
+                                                 s.near.receive_many(into.all, std::move(f));
+                                               },
+                                               [](two_sockets& s) { s.send_here("x"); }});
+}
+
+TEST_P(datagrams_of_the_kernel, are_received_together) {
+  in_color([&]() -> task<> {
+    auto s = make();
+    s->send_here("one");
+    s->send_here("");
+    s->send_here("three is cut off");
+    places into;
+    EXPECT_EQ(*co_await s->near.receive_many(into.all), 3u);
+    EXPECT_EQ(into.text(0), "one");
+    EXPECT_EQ(into.text(1), "");
+    EXPECT_FALSE(into.all[1].truncated);
+    EXPECT_EQ(into.text(2), "three is");
+    EXPECT_TRUE(into.all[2].truncated);
+    EXPECT_EQ(into.all[2].from, *s->far.local_address());
+    // As many as there are places, and no more than one call takes.
+    for (int n = 0; n < 70; ++n) s->send_here("x");
+    EXPECT_EQ(*co_await s->near.receive_many(std::span{into.all}.first(2)), 2u);
+    EXPECT_EQ(*co_await s->near.receive_many(into.all), udp::max_datagrams_per_call);
+    EXPECT_EQ(*co_await s->near.receive_many(into.all), 4u);
+    EXPECT_EQ(*co_await s->near.receive_many({}), 0u);
+  });
+}
+
+TEST_P(datagrams, are_sent_together) {
+  world_with.loss_percent = 0;
+  in_color([&]() -> task<> {
+    auto s = make();
+    const address to = *s->near.local_address();
+    std::vector<udp::outgoing> all;
+    for (int n = 0; n < 100; ++n) all.push_back({.bytes = n % 2 == 0 ? "even" : "odd", .to = to});
+    EXPECT_EQ(*co_await s->far.send_many(all), 100u);
+    places into;
+    std::size_t evens = 0;
+    for (std::size_t got = 0; got < 100;) {
+      const auto some = co_await s->near.receive_many(into.all);
+      EXPECT_TRUE(some);
+      if (!some) co_return;
+      for (std::size_t n = 0; n < *some; ++n) evens += into.text(n) == "even" ? 1 : 0;
+      got += *some;
+    }
+    EXPECT_EQ(evens, 50u);
+    EXPECT_EQ(*co_await s->far.send_many({}), 0u);
+    bool called = false;
+    s->far.send_many(std::span{all}.first(3), [&](result<std::size_t> sent) { called = *sent == 3; });
+    co_await until([&] { return called; });
+  });
+}
+
+TEST_P(datagrams, are_sent_together_up_to_the_first_that_fails) {
+  in_color([&]() -> task<> {
+    auto s = make();
+    const address to = *s->near.local_address();
+    const std::vector<std::byte> too_much(70'000);
+    std::vector<udp::outgoing> all;
+    all.push_back({.bytes = "one", .to = to});
+    all.push_back({.bytes = "two", .to = to});
+    all.push_back({.bytes = too_much, .to = to});
+    all.push_back({.bytes = "four", .to = to});
+    EXPECT_EQ(*co_await s->far.send_many(all), 2u);
+    EXPECT_EQ((co_await s->far.send_many(std::span{all}.subspan(2))).error(), std::errc::message_size);
+    all.front().to = {};
+    EXPECT_EQ((co_await s->far.send_many(all)).error(), std::errc::destination_address_required);
+    EXPECT_TRUE(s->far.connect(to));
+    EXPECT_EQ(*co_await s->far.send_many(std::span{all}.first(1)), 1u);
+  });
+}
+
 }  // namespace
 }  // namespace tartan

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -38,6 +39,27 @@ TEST(buffers_guide, lines_are_answered_with_their_length) {
   }).detach();
   rt.run_until_idle();
   EXPECT_EQ(answer, "3 one\n5 three\n");
+}
+
+tartan::task<> greet(tartan::local::stream& peer) {
+  std::string name(5, ' ');
+  if (!co_await peer.read_exactly(name)) co_return;  // fills what is there: a string does not grow
+  const std::vector<unsigned char> packet{0, 1, 2};
+  if (!co_await peer.write(packet)) co_return;
+  static_cast<void>(co_await peer.write("hello"));  // five bytes: a literal ends before its NUL
+}
+
+TEST(buffers_guide, ranges_of_bytes_are_read_and_written) {
+  tartan::runtime rt;
+  rt.spawn([&]() -> tartan::task<> {
+    auto both = *tartan::local::pair();
+    EXPECT_TRUE(co_await both.second.write("world"));
+    co_await greet(both.first);
+    std::string answer(8, ' ');
+    EXPECT_TRUE(co_await both.second.read_exactly(answer));
+    EXPECT_EQ(answer.substr(3), "hello");
+  }).detach();
+  rt.run_until_idle();
 }
 
 TEST(buffers_guide, pieces_are_shared) {

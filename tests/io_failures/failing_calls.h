@@ -10,7 +10,8 @@ namespace tartan::test {
 /// tests/CMakeLists.txt), so that the library is tested as it is.
 ///
 /// Not here, for they cannot fail as they are called: what only works on memory of this program (sigaddset and its like, and
-/// posix_spawnattr_setsigmask, _setsigdefault and _setflags, which store what they are given; inet_pton and inet_ntop, which convert);
+/// posix_spawnattr_setsigmask, _setsigdefault, _setpgroup and _setflags, which store what they are given; inet_pton and
+/// inet_ntop, which convert); isatty, whose failure is an answer;
 /// and pthread_mutex_lock. Three that are here cannot fail either but for a wrong argument: pthread_sigmask and sigpending, and
 /// sigtimedwait except by being interrupted, or because the signal does not wait.
 enum class call : unsigned {
@@ -21,8 +22,8 @@ enum class call : unsigned {
   pthread_sigmask, signalfd, inotify_init1, inotify_add_watch,
   posix_spawnp, posix_spawn_file_actions_init, posix_spawn_file_actions_adddup2, posix_spawn_file_actions_addclosefrom_np,
   posix_spawn_file_actions_addfchdir_np, posix_spawnattr_init, pidfd_open, pidfd_send_signal, waitid, waitpid, kill,
-  lstat, unlink, pread, sigpending, sigtimedwait, if_nametoindex,
-  last = if_nametoindex,
+  lstat, unlink, pread, sigpending, sigtimedwait, if_nametoindex, recvmmsg, sendmmsg, poll, stat, kcmp,
+  last = kcmp,
 };
 
 [[nodiscard]] std::string_view name_of(call which) noexcept;

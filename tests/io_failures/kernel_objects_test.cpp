@@ -1,5 +1,7 @@
 /// Every failure of the calls behind files, child processes, signals and watched directories.
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,8 +11,10 @@
 #include <csignal>
 #include <fstream>
 #include <string>
+#include <tartan/io/descriptor_watch.h>
 #include <tartan/io/directory_watch.h>
 #include <tartan/tartan.h>
+#include <utility>
 
 #include "tests/io_failures/scenario.h"
 #include "tests/temporary_folder.h"
@@ -64,13 +68,108 @@ TEST_F(kernel_objects, files_tell_of_each_failure) {
                              {call::preadv2, EINTR, outcome::retried},
                              {call::preadv2, EAGAIN, outcome::retried, 1},
                              {call::preadv2, EOPNOTSUPP, outcome::retried, 1},
-                             {call::fstat, EIO, outcome::told},
+                             {call::open, EWOULDBLOCK, outcome::retried, 1},  // a lease of the file, which is waited for
+                             {call::fstat, EIO, outcome::retried, 1},         // what it is; its length is the next one
                              {call::fsync, EIO, outcome::told},
                              {call::fsync, EINTR, outcome::retried},
                              {call::fdatasync, ENOSPC, outcome::told},
                              {call::close, EIO, outcome::told},
                              {call::close, EINTR, outcome::retried},
                          });
+}
+
+TEST_F(kernel_objects, files_tell_of_failures_behind_the_first) {
+  const auto play = [&](runtime& rt, told& errors) {
+    spawn_in(rt, stage, [&]() -> task<> {
+      auto opened = co_await file::open(path("file"), file_flags::write | file_flags::create);
+      if (!errors.ok(opened)) co_return;
+      const auto added = co_await opened->append("hello");
+      errors.ok(added);
+      const failing_call fails{call::fstat, EIO, 0};
+      const auto size = co_await opened->size();
+      if (size || size.error() != std::errc::io_error) errors.note(std::make_error_code(std::errc::timed_out));
+    }).detach();
+  };
+  fails_everywhere(play, {
+                             {call::pwritev2, ENOSPC, outcome::told},
+                             {call::pwritev2, EAGAIN, outcome::retried, 1},
+                             {call::pwritev2, EOPNOTSUPP, outcome::retried, 1},
+                         });
+}
+
+TEST_F(kernel_objects, fifos_that_cannot_be_opened_without_waiting_are_not_waited_for) {
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  const auto play = [&](runtime& rt, told& errors) {
+    spawn_in(rt, stage, [&]() -> task<> {
+      const auto opened = co_await file::open(path("fifo"));
+      errors.ok(opened);
+    }).detach();
+  };
+  fails_everywhere(play, {{call::open, EWOULDBLOCK, outcome::told}});
+}
+
+TEST_F(kernel_objects, watches_tell_of_each_failure) {
+  const auto play = [](runtime& rt, told& errors) {
+    auto made = pipe::open(rt, stage, stage);
+    if (!errors.ok(made)) return;
+    auto watch = descriptor_watch::of(rt, made->read.native_handle(), stage);
+    if (!errors.ok(watch)) return;
+    spawn_in(rt, stage, [&errors, both = std::move(*made), watch = std::move(*watch)]() mutable -> task<> {
+      const auto wrote = co_await both.write.write("x");
+      errors.ok(wrote);
+      const auto ready = co_await watch.readable();
+      errors.ok(ready);
+    }).detach();
+  };
+  fails_everywhere(play, {
+                             {call::fcntl, EMFILE, outcome::told},
+                             {call::epoll_ctl, ENOSPC, outcome::told},
+                             {call::poll, ENOMEM, outcome::told},
+                             {call::poll, EINTR, outcome::retried},
+                         });
+}
+
+// Also where the kernel does not tell which open file a descriptor has (kcmp).
+TEST_F(kernel_objects, descriptors_that_are_taken_over_tell_of_each_failure) {
+  const auto play = [](runtime& rt, told& errors) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) < 0) return;
+    const int same = ::dup(ends[0]);
+    {
+      auto first = pipe::read_end::from_fd(rt, ends[0], stage);
+      errors.ok(first);
+      auto second = pipe::read_end::from_fd(rt, same, stage);
+      errors.ok(second);
+      if (!first) ::close(ends[0]);
+      if (first) first->close();
+      if (second) ::close(second->release());
+      if (!second) ::close(same);
+    }
+    ::close(ends[1]);
+  };
+  fails_everywhere(play, {
+                             {call::fcntl, EBADF, outcome::told, 2},
+                             {call::fstat, EIO, outcome::told, 1},
+                             {call::epoll_ctl, ENOSPC, outcome::told},
+                             {call::kcmp, EPERM, outcome::retried},
+                         });
+}
+
+TEST_F(kernel_objects, a_descriptor_that_cannot_be_watched_blocks_again) {
+  options with;
+  with.workers = 1;
+  runtime rt{with};
+  const auto open = pipe::open(rt, stage, stage);  // so that it has what it needs
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  using strike = std::pair<call, int>;
+  for (const auto& [which, error] : {strike{call::epoll_ctl, ENOSPC}, strike{call::fstat, EIO}}) {
+    const failing_call fails{which, error, 0};
+    EXPECT_FALSE(pipe::read_end::from_fd(rt, ends[0], stage));
+    EXPECT_TRUE(fails.struck());
+    EXPECT_EQ(::fcntl(ends[0], F_GETFL) & O_NONBLOCK, 0);
+  }
+  for (const int each : ends) ::close(each);
 }
 
 TEST_F(kernel_objects, sendfile_tells_of_each_failure) {
@@ -139,7 +238,7 @@ TEST_F(kernel_objects, child_processes_tell_of_each_failure) {
   fails_everywhere(play, {
                              {call::open, EMFILE, outcome::told},
                              {call::pipe2, EMFILE, outcome::told},
-                             {call::fcntl, EINVAL, outcome::told},
+                             {call::fcntl, EINVAL, outcome::told, 2},  // of the pipes; inherited streams are as they are
                              {call::posix_spawn_file_actions_init, ENOMEM, outcome::told},
                              {call::posix_spawnattr_init, ENOMEM, outcome::told},
                              {call::posix_spawn_file_actions_adddup2, ENOMEM, outcome::told},
@@ -150,7 +249,37 @@ TEST_F(kernel_objects, child_processes_tell_of_each_failure) {
                              {call::epoll_ctl, ENOSPC, outcome::told},
                              {call::waitid, ECHILD, outcome::told},
                              {call::pidfd_send_signal, EPERM, outcome::told},
+                             {call::pidfd_send_signal, EINVAL, outcome::retried, 1},  // Linux before 6.9
                          });
+}
+
+TEST_F(kernel_objects, streams_of_children_that_cannot_be_had_are_told) {
+  options with;
+  with.workers = 1;
+  runtime rt{with};
+  spawn_in(rt, stage, [&]() -> task<> {
+    const auto both = pipe::open();
+    command what;
+    what.arguments = {"true"};
+    what.input = child_stream::null;
+    const auto error_with = [&what](call which, int error, unsigned before) {
+      const failing_call fails{which, error, before};
+      const std::error_code got = process::spawn(what).error();
+      EXPECT_TRUE(fails.struck());
+      return got;
+    };
+    what.output = child_stream::to(path("out"));
+    EXPECT_EQ(error_with(call::open, EMFILE, 1), std::errc::too_many_files_open);
+    EXPECT_EQ(error_with(call::fcntl, EINVAL, 0), std::errc::invalid_argument) << "it would not block";
+    what.output = child_stream::of(both->read.native_handle());
+    EXPECT_EQ(error_with(call::fcntl, EBADF, 1), std::error_code{}) << "a pipe that does not block is better than none";
+    EXPECT_EQ(error_with(call::open, EACCES, 1), std::error_code{});
+    EXPECT_EQ(error_with(call::fstat, EIO, 0), std::error_code{});
+    const failing_call not_again{call::open, EACCES, 1};
+    EXPECT_EQ(error_with(call::fcntl, EMFILE, 1), std::errc::too_many_files_open) << "the duplicate";
+    co_return;
+  }).detach();
+  rt.run_until_idle();
 }
 
 /// Where the library was told that a child is somebody else's.
@@ -227,6 +356,32 @@ TEST_F(kernel_objects, signals_tell_of_each_failure) {
                              {call::read, EINTR, outcome::retried},
                              {call::read, EIO, outcome::told},
                          });
+}
+
+TEST_F(kernel_objects, signals_that_were_refused_are_not_blocked) {
+  options with;
+  with.workers = 1;
+  runtime rt{with};
+  const auto open = pipe::open(rt, stage, stage);  // so that it has what it needs
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, SIGUSR2);
+  ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  using strike = std::pair<call, int>;
+  const auto all = {strike{call::signalfd, EMFILE}, strike{call::epoll_ctl, ENOSPC}, strike{call::pthread_sigmask, EINVAL}};
+  for (const auto& [which, error] : all) {
+    SCOPED_TRACE(name_of(which));
+    {
+      const failing_call fails{which, error, 0};
+      EXPECT_THROW((signal_set{rt, {SIGUSR2}, stage}), std::system_error);
+      EXPECT_TRUE(fails.struck());
+    }
+    sigset_t now;
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &now);
+    EXPECT_EQ(sigismember(&now, SIGUSR2), 0);
+  }
+  EXPECT_NO_THROW((signal_set{rt, {SIGUSR2}, stage})) << "what was refused is nobody's";
+  ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
 }
 
 TEST_F(kernel_objects, directories_tell_of_each_failure) {

@@ -383,6 +383,32 @@ void udp_talk(runtime& rt, told& errors) {
   }).detach();
 }
 
+void udp_talk_of_many(runtime& rt, told& errors) {
+  auto one = udp::try_bind(rt, address::loopback(0), {.color = stage});
+  if (!errors.ok(one)) return;
+  spawn_in(rt, stage, [&errors, s = std::move(*one)]() mutable -> task<> {
+    std::vector<udp::outgoing> all;
+    for (int n = 0; n < 3; ++n) all.push_back({.bytes = "x", .to = *s.local_address()});
+    const auto sent = co_await s.send_many(all);
+    if (!errors.ok(sent)) co_return;
+    char room[4];
+    udp::incoming place{.room = room};
+    for (int n = 0; n < 3; ++n) {
+      const auto got = co_await s.receive_many({&place, 1});
+      errors.ok(got);
+    }
+  }).detach();
+}
+
+TEST(sockets, udp_tells_of_each_failure_of_many) {
+  fails_everywhere(udp_talk_of_many, {
+                                         {call::sendmmsg, ENOBUFS, outcome::told},
+                                         {call::sendmmsg, EINTR, outcome::retried},
+                                         {call::recvmmsg, ENOMEM, outcome::told},
+                                         {call::recvmmsg, EINTR, outcome::retried},
+                                     });
+}
+
 TEST(sockets, udp_tells_of_each_failure) {
   fails_everywhere(udp_talk, {
                                  {call::socket, EMFILE, outcome::told},

@@ -1,6 +1,7 @@
 // The linker makes __wrap_x of a call of x, and x of __real_x. The names are its own.
 #include <fcntl.h>
 #include <net/if.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -107,6 +108,11 @@ TARTAN_WRAP(kill, int, (pid_t id, int signal), (id, signal))
 TARTAN_WRAP(lstat, int, (const char* path, struct stat* into), (path, into))
 TARTAN_WRAP(unlink, int, (const char* path), (path))
 TARTAN_WRAP(pread, ssize_t, (int fd, void* into, size_t bytes, off_t at), (fd, into, bytes, at))
+TARTAN_WRAP(recvmmsg, int, (int fd, mmsghdr* messages, unsigned count, int flags, timespec* limit),
+            (fd, messages, count, flags, limit))
+TARTAN_WRAP(sendmmsg, int, (int fd, mmsghdr* messages, unsigned count, int flags), (fd, messages, count, flags))
+TARTAN_WRAP(poll, int, (pollfd * all, nfds_t count, int limit), (all, count, limit))
+TARTAN_WRAP(stat, int, (const char* path, struct stat* into), (path, into))
 TARTAN_WRAP(sigpending, int, (sigset_t * into), (into))
 TARTAN_WRAP(sigtimedwait, int, (const sigset_t* which, siginfo_t* about, const timespec* limit), (which, about, limit))
 TARTAN_WRAP(waitid, int, (idtype_t kind, id_t id, siginfo_t* into, int flags), (kind, id, into, flags))
@@ -185,6 +191,7 @@ extern "C" long __wrap_syscall(long number, ...) {
   int error = 0;
   if (number == SYS_pidfd_open) error = next_error(call::pidfd_open);
   if (number == SYS_pidfd_send_signal) error = next_error(call::pidfd_send_signal);
+  if (number == SYS_kcmp) error = next_error(call::kcmp);
   if (error != 0) {
     errno = error;
     return -1;

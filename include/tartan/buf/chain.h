@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tartan/buf/bytes.h>
 #include <tartan/buf/slice.h>
 #include <type_traits>
 #include <utility>
@@ -90,8 +91,7 @@ class chain {
   // Filling.
 
   /// A copy of the bytes.
-  void append(std::span<const std::byte> bytes);
-  void append(std::string_view text) { append(std::as_bytes(std::span{text})); }
+  void append(const_bytes bytes);
   /// No copy.
   void append(slice piece);
   /// No copy. All of another chain, its marks too; that one is empty then.
@@ -157,7 +157,7 @@ class chain {
   [[nodiscard]] std::optional<std::size_t> find(std::string_view text, std::size_t from = 0) const noexcept;
 
   /// Copies bytes from `from` on, and gives how many there were.
-  std::size_t copy_to(std::span<std::byte> into, std::size_t from = 0) const noexcept;
+  std::size_t copy_to(mutable_bytes into, std::size_t from = 0) const noexcept;
   [[nodiscard]] std::string to_string() const;
 
   /// Fills in the first parts, for a gathered write, of `most` bytes at most; gives how many. Valid as slices() are.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tartan/buf/bytes.h>
 #include <utility>
 #include <vector>
 
@@ -64,7 +65,7 @@ class slice {
   [[nodiscard]] static slice of_static(std::string_view text) noexcept { return slice{nullptr, as_bytes(text), text.size()}; }
 
   /// Errors: std::bad_alloc.
-  [[nodiscard]] static slice copy_of(std::string_view text);
+  [[nodiscard]] static slice copy_of(const_bytes bytes);
 
   /// Bytes that `keeper` keeps: a std::shared_ptr, a mapped file. It is destroyed with the last slice, wherever that is.
   ///

@@ -127,7 +127,9 @@ class begun_connection {
   std::error_code error_;
   connect_state at_ = connect_state::made;
 };
-[[nodiscard]] begun_connection begin_connection(transport over, const address& to, std::source_location site) noexcept;
+/// `from`: the local address; if empty, the system chooses.
+[[nodiscard]] begun_connection begin_connection(transport over, const address& to, const address& from,
+                                                std::source_location site) noexcept;
 
 template <class Stream>
 class connect_op : public connect_base {
@@ -148,8 +150,9 @@ class connect_op : public connect_base {
 
 /// Connects, for so long at most, and calls back.
 template <class Stream, class Limit, class F>
-task<> connect_then_call(transport over, address to, Limit limit, F f, std::source_location site) {
-  f(co_await with_timeout(limit, io_awaitable<connect_op<Stream>>{std::in_place, begin_connection(over, to, site)}));
+task<> connect_then_call(transport over, address to, address from, Limit limit, F f, std::source_location site) {
+  io_awaitable<connect_op<Stream>> connecting{std::in_place, begin_connection(over, to, from, site)};
+  f(co_await with_timeout(limit, std::move(connecting)));
 }
 
 }  // namespace tartan::detail

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tartan/buf/bytes.h>
 #include <tartan/io/chain_read.h>
 #include <tartan/io/object.h>
 #include <tartan/io/transfer.h>
@@ -36,11 +37,11 @@ class byte_stream : public io_object {
   ~byte_stream() = default;
 
   /// Reads what there is, at least a byte; 0 only into an empty buffer.
-  [[nodiscard]] auto read_some(std::span<std::byte> into) noexcept {
+  [[nodiscard]] auto read_some(mutable_bytes into) noexcept {
     return detail::io_awaitable<detail::read_some_op>{std::in_place, key(), kind_, into};
   }
   template <detail::completion_of<detail::read_some_op> F>
-  void read_some(std::span<std::byte> into, F&& f, std::source_location site = std::source_location::current()) {
+  void read_some(mutable_bytes into, F&& f, std::source_location site = std::source_location::current()) {
     detail::start_io<detail::read_some_op>(std::forward<F>(f), site, key(), kind_, into);
   }
 
@@ -65,15 +66,15 @@ class byte_stream : public io_object {
   /// Limits: none of how often; who waits by readable() between is bounded as with read_some.
   /// Order: a read that is done, but whose coroutine or callback is still on its way, has taken its bytes before.
   /// Cost: one system call; none if the last read has taken all there was and nothing has come since, where somebody has waited before.
-  [[nodiscard]] result<std::size_t> try_read_some(std::span<std::byte> into,
+  [[nodiscard]] result<std::size_t> try_read_some(mutable_bytes into,
                                                   std::source_location site = std::source_location::current()) noexcept;
 
   /// Reads until the buffer is full. What was read before an error is in the buffer, but not counted.
-  [[nodiscard]] auto read_exactly(std::span<std::byte> into) noexcept {
+  [[nodiscard]] auto read_exactly(mutable_bytes into) noexcept {
     return detail::io_awaitable<detail::read_exactly_op>{std::in_place, key(), kind_, into};
   }
   template <detail::completion_of<detail::read_exactly_op> F>
-  void read_exactly(std::span<std::byte> into, F&& f, std::source_location site = std::source_location::current()) {
+  void read_exactly(mutable_bytes into, F&& f, std::source_location site = std::source_location::current()) {
     detail::start_io<detail::read_exactly_op>(std::forward<F>(f), site, key(), kind_, into);
   }
 
@@ -118,17 +119,12 @@ class byte_stream : public io_object {
   }
 
   /// Writes all of it; gives how much that was.
-  [[nodiscard]] auto write(std::span<const std::byte> all) noexcept {
+  [[nodiscard]] auto write(const_bytes all) noexcept {
     return detail::io_awaitable<detail::write_op>{std::in_place, key(), kind_, all};
   }
-  [[nodiscard]] auto write(std::string_view all) noexcept { return write(std::as_bytes(std::span{all})); }
   template <detail::completion_of<detail::write_op> F>
-  void write(std::span<const std::byte> all, F&& f, std::source_location site = std::source_location::current()) {
+  void write(const_bytes all, F&& f, std::source_location site = std::source_location::current()) {
     detail::start_io<detail::write_op>(std::forward<F>(f), site, key(), kind_, all);
-  }
-  template <detail::completion_of<detail::write_op> F>
-  void write(std::string_view all, F&& f, std::source_location site = std::source_location::current()) {
-    write(std::as_bytes(std::span{all}), std::forward<F>(f), site);
   }
 
   /// Writes all parts, one after the other, with as few system calls as it takes: 64 parts each.
@@ -158,7 +154,8 @@ class byte_stream : public io_object {
   /// nothing was written.
   /// Limits: 64 parts; what is behind them is not written.
   /// Cost: one system call; none if the last write has found no room and there was none since, where somebody has waited before.
-  [[nodiscard]] result<std::size_t> try_write(std::span<const std::byte> all, std::source_location site = std::source_location::current()) noexcept;
+  [[nodiscard]] result<std::size_t> try_write(const_bytes all,
+                                              std::source_location site = std::source_location::current()) noexcept;
   [[nodiscard]] result<std::size_t> try_write(std::span<const std::span<const std::byte>> parts,
                                               std::source_location site = std::source_location::current()) noexcept;
 
@@ -216,24 +213,24 @@ class socket_stream : public byte_stream {
   /// Cost: one system call more for each megabyte, and one for the first, unless its place is memory; two around each that sends, and a third
   /// where only a part went, for sendfile knows no MSG_NOSIGNAL: they keep SIGPIPE away from this program, unless it has said that it ignores it
   /// (options::pipe_signal_ignored); and one for a head.
-  [[nodiscard]] auto send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head = {},
+  [[nodiscard]] auto send_file(int file, std::int64_t offset, std::size_t bytes, const_bytes head = {},
                                file_place at = file_place::disk) noexcept {
     return detail::io_awaitable<detail::send_file_op>{std::in_place, key(), file,
-                                                      offset,        bytes, std::as_bytes(std::span{head}), at == file_place::memory};
+                                                      offset,        bytes, head, at == file_place::memory};
   }
   template <detail::completion_of<detail::send_file_op> F>
   void send_file(int file, std::int64_t offset, std::size_t bytes, F&& f, std::source_location site = std::source_location::current()) {
-    send_file(file, offset, bytes, std::string_view{}, std::forward<F>(f), site);
+    send_file(file, offset, bytes, const_bytes{}, std::forward<F>(f), site);
   }
   template <detail::completion_of<detail::send_file_op> F>
-  void send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head, F&& f,
+  void send_file(int file, std::int64_t offset, std::size_t bytes, const_bytes head, F&& f,
                  std::source_location site = std::source_location::current()) {
     send_file(file, offset, bytes, head, file_place::disk, std::forward<F>(f), site);
   }
   template <detail::completion_of<detail::send_file_op> F>
-  void send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head, file_place at, F&& f,
+  void send_file(int file, std::int64_t offset, std::size_t bytes, const_bytes head, file_place at, F&& f,
                  std::source_location site = std::source_location::current()) {
-    detail::start_io<detail::send_file_op>(std::forward<F>(f), site, key(), file, offset, bytes, std::as_bytes(std::span{head}),
+    detail::start_io<detail::send_file_op>(std::forward<F>(f), site, key(), file, offset, bytes, head,
                                            at == file_place::memory);
   }
 
@@ -247,7 +244,8 @@ class socket_stream : public byte_stream {
   /// Limits: a megabyte, with the head; only of so much is the disk asked for.
   /// Cost: send_file's where that is done at once; no system call if the last write has found no room and there was none since, where somebody has waited
   /// before.
-  [[nodiscard]] result<std::size_t> try_send_file(int file, std::int64_t offset, std::size_t bytes, std::string_view head = {},
+  [[nodiscard]] result<std::size_t> try_send_file(int file, std::int64_t offset, std::size_t bytes,
+                                                  const_bytes head = {},
                                                   file_place at = file_place::disk,
                                                   std::source_location site = std::source_location::current()) noexcept;
 

@@ -4,9 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
-#include <span>
 #include <string>
-#include <string_view>
+#include <tartan/buf/bytes.h>
 #include <tartan/core/result.h>
 #include <tartan/io/file_operation.h>
 #include <utility>
@@ -43,7 +42,14 @@ class file {
   /// Closed.
   file() noexcept = default;
 
-  /// `auto opened = co_await file::open(path)`. Permissions are those of a file that is created, less the umask.
+  /// `auto opened = co_await file::open(path)`. `permissions` apply to a file that this call creates, less the umask.
+  ///
+  /// Opening never waits for another process: anything but a regular file is opened with O_NONBLOCK and keeps it. A
+  /// FIFO opens for reading at once, and for writing if it has a reader. It has no offsets, so read_at and write_at
+  /// give std::errc::invalid_seek; `pipe::read_end::from_fd(*opened->release(), c)` makes a stream of it.
+  /// Errors: what the system says. std::errc::no_such_device_or_address: a FIFO to write to that has no reader.
+  /// Limits: a file system that hangs, such as a hard NFS mount whose server is gone, still holds a blocking thread,
+  /// and the end of the run waits for that thread (see runtime::drain).
   [[nodiscard]] static auto open(std::string path, file_flags how = file_flags::read, unsigned permissions = 0666) noexcept {
     return detail::file_awaitable<detail::file_open>{std::in_place, std::move(path), native(how), permissions};
   }
@@ -61,30 +67,37 @@ class file {
   [[nodiscard]] static file from_fd(int descriptor) { return file{std::make_shared<detail::file_descriptor>(descriptor)}; }
 
   /// Reads until the buffer is full or the file ends; gives how much that was: 0 at the end.
-  [[nodiscard]] auto read_at(std::uint64_t offset, std::span<std::byte> into) const noexcept {
+  [[nodiscard]] auto read_at(std::uint64_t offset, mutable_bytes into) const noexcept {
     return detail::file_awaitable<transfer>{std::in_place, descriptor_, transfer::kind::read, offset, into.data(), into.size()};
   }
   template <detail::file_completion<detail::file_transfer> F>
-  void read_at(std::uint64_t offset, std::span<std::byte> into, F&& f,
+  void read_at(std::uint64_t offset, mutable_bytes into, F&& f,
                std::source_location site = std::source_location::current()) const {
     detail::start_file<transfer>(std::forward<F>(f), site, descriptor_, transfer::kind::read, offset, into.data(), into.size());
   }
 
   /// Writes all of it; gives how much that was.
-  [[nodiscard]] auto write_at(std::uint64_t offset, std::span<const std::byte> all) const noexcept {
+  [[nodiscard]] auto write_at(std::uint64_t offset, const_bytes all) const noexcept {
     return detail::file_awaitable<transfer>{std::in_place, descriptor_, transfer::kind::write, offset, bytes_of(all), all.size()};
   }
-  [[nodiscard]] auto write_at(std::uint64_t offset, std::string_view all) const noexcept {
-    return write_at(offset, std::as_bytes(std::span{all}));
-  }
   template <detail::file_completion<detail::file_transfer> F>
-  void write_at(std::uint64_t offset, std::span<const std::byte> all, F&& f,
+  void write_at(std::uint64_t offset, const_bytes all, F&& f,
                 std::source_location site = std::source_location::current()) const {
     detail::start_file<transfer>(std::forward<F>(f), site, descriptor_, transfer::kind::write, offset, bytes_of(all), all.size());
   }
+
+  /// Writes all bytes at the end of the file and gives their number. file_flags::append is not needed.
+  ///
+  /// Order: concurrent appends never overwrite each other. The system may split a very long one (2 GiB, or a full
+  /// disk); then another append can come between its parts.
+  [[nodiscard]] auto append(const_bytes all) const noexcept {
+    return detail::file_awaitable<transfer>{std::in_place,    descriptor_,   transfer::kind::append,
+                                            std::uint64_t{0}, bytes_of(all), all.size()};
+  }
   template <detail::file_completion<detail::file_transfer> F>
-  void write_at(std::uint64_t offset, std::string_view all, F&& f, std::source_location site = std::source_location::current()) const {
-    write_at(offset, std::as_bytes(std::span{all}), std::forward<F>(f), site);
+  void append(const_bytes all, F&& f, std::source_location site = std::source_location::current()) const {
+    detail::start_file<transfer>(std::forward<F>(f), site, descriptor_, transfer::kind::append, std::uint64_t{0},
+                                 bytes_of(all), all.size());
   }
 
   /// How long it is, in bytes.
@@ -131,7 +144,7 @@ class file {
   explicit file(detail::shared_descriptor descriptor) noexcept : descriptor_{std::move(descriptor)} {}
   [[nodiscard]] static int native(file_flags how) noexcept;
   /// One type for both ways; only read.
-  [[nodiscard]] static std::byte* bytes_of(std::span<const std::byte> all) noexcept { return const_cast<std::byte*>(all.data()); }
+  [[nodiscard]] static std::byte* bytes_of(const_bytes all) noexcept { return const_cast<std::byte*>(all.data()); }
 
   detail::shared_descriptor descriptor_;
 };

@@ -46,11 +46,11 @@ class file_step {
   std::error_code error_;
 };
 
-/// Reads or writes all of a span at an offset, or up to the end of the file.
+/// Reads or writes all of a span at an offset, or up to the end of the file; or appends all of it.
 class file_transfer : public file_step {
  public:
   using value_type = std::size_t;
-  enum class kind : std::uint8_t { read, write };
+  enum class kind : std::uint8_t { read, write, append };
 
   file_transfer(shared_descriptor on, kind way, std::uint64_t offset, std::byte* data, std::size_t bytes) noexcept
       : file_step{std::move(on)}, data_{data}, bytes_{bytes}, offset_{offset}, way_{way} {}
@@ -115,6 +115,9 @@ class file_open {
   [[nodiscard]] result<file> take() noexcept;
 
  private:
+  [[nodiscard]] int open_now(int flags) const noexcept;
+  [[nodiscard]] int open_without_waiting() const noexcept;
+
   std::string path_;
   int flags_;
   unsigned permissions_;

@@ -7,6 +7,7 @@
 #include <source_location>
 #include <span>
 #include <string_view>
+#include <tartan/buf/bytes.h>
 #include <tartan/core/color.h>
 #include <tartan/core/post.h>
 #include <tartan/core/result.h>
@@ -41,11 +42,11 @@ class stream : public socket_stream {
   /// Lifetime: the descriptors stay the caller's, and may be closed when the operation has ended.
   /// Errors: std::errc::invalid_argument for more than 16 descriptors, or without a byte to carry them.
   /// Limits: max_passed_descriptors.
-  [[nodiscard]] auto send_with(std::span<const std::byte> all, std::span<const int> descriptors) noexcept {
+  [[nodiscard]] auto send_with(const_bytes all, std::span<const int> descriptors) noexcept {
     return detail::io_awaitable<detail::send_with_op>{std::in_place, key(), all, descriptors};
   }
   template <detail::completion_of<detail::send_with_op> F>
-  void send_with(std::span<const std::byte> all, std::span<const int> descriptors, F&& f,
+  void send_with(const_bytes all, std::span<const int> descriptors, F&& f,
                  std::source_location site = std::source_location::current()) {
     detail::start_io<detail::send_with_op>(std::forward<F>(f), site, key(), all, descriptors);
   }
@@ -54,11 +55,11 @@ class stream : public socket_stream {
   ///
   /// Errors: as read_some. std::errc::message_size if more descriptors came than there is room for, or than this process may open:
   /// then none is given, those that came are closed, and the bytes that were read with them are lost.
-  [[nodiscard]] auto receive_with(std::span<std::byte> into, std::span<int> descriptors) noexcept {
+  [[nodiscard]] auto receive_with(mutable_bytes into, std::span<int> descriptors) noexcept {
     return detail::io_awaitable<detail::receive_with_op>{std::in_place, key(), into, descriptors};
   }
   template <detail::completion_of<detail::receive_with_op> F>
-  void receive_with(std::span<std::byte> into, std::span<int> descriptors, F&& f,
+  void receive_with(mutable_bytes into, std::span<int> descriptors, F&& f,
                     std::source_location site = std::source_location::current()) {
     detail::start_io<detail::receive_with_op>(std::forward<F>(f), site, key(), into, descriptors);
   }
@@ -123,11 +124,13 @@ class listener : public detail::listener_of<stream> {
 /// std::errc::resource_unavailable_try_again at once if the listener's queue is full. std::errc::address_family_not_supported for an
 /// address that is no path. errc::canceled.
 [[nodiscard]] inline auto connect(const address& to, std::source_location site = std::source_location::current()) {
-  return detail::io_awaitable<detail::connect_op<stream>>{std::in_place, detail::begin_connection(detail::transport::local, to, site)};
+  return detail::io_awaitable<detail::connect_op<stream>>{
+      std::in_place, detail::begin_connection(detail::transport::local, to, address{}, site)};
 }
 template <detail::completion_of<detail::connect_op<stream>> F>
 void connect(const address& to, F&& f, std::source_location site = std::source_location::current()) {
-  detail::start_io<detail::connect_op<stream>>(std::forward<F>(f), site, detail::begin_connection(detail::transport::local, to, site));
+  detail::start_io<detail::connect_op<stream>>(
+      std::forward<F>(f), site, detail::begin_connection(detail::transport::local, to, address{}, site));
 }
 /// The same for so long at most, and not at once but in an event of its own.
 ///
@@ -136,7 +139,7 @@ template <class Rep, class Period, detail::completion_of<detail::connect_op<stre
 void connect(const address& to, std::chrono::duration<Rep, Period> limit, F&& f,
              std::source_location site = std::source_location::current()) {
   spawn_in(detail::placed_color{current_color(), site}, &detail::connect_then_call<stream, std::chrono::duration<Rep, Period>, std::decay_t<F>>,
-           detail::transport::local, to, limit, std::forward<F>(f), site)
+           detail::transport::local, to, address{}, limit, std::forward<F>(f), site)
       .detach();
 }
 

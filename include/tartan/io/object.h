@@ -69,7 +69,10 @@ class io_object {
   /// The descriptor, for system calls that this library does not know, and to be passed on; -1 if closed. It stays this object's.
   [[nodiscard]] int native_handle() const noexcept;
 
-  /// Gives the descriptor away, non-blocking as it is; what waits ends with errc::closed. -1 if closed.
+  /// Gives the descriptor to the caller; waiting operations end with errc::closed. -1 if closed.
+  ///
+  /// The descriptor is non-blocking. Exception: if from_fd found it blocking, it blocks again as soon as no object uses
+  /// its open file any more. close() restores it in the same way.
   [[nodiscard]] int release(std::source_location site = std::source_location::current()) noexcept;
 
   /// setsockopt and getsockopt for options of type int.

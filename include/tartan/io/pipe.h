@@ -41,15 +41,19 @@ class read_end : public end {
   /// Closed.
   read_end() noexcept = default;
 
-  /// Takes over a pipe, a FIFO or a terminal, standard input for one, in a color; makes it non-blocking, for all that share it.
+  /// Takes over a pipe, a FIFO or a terminal, for example standard input, in a color.
   ///
-  /// Errors: what the system says; then the descriptor is still the caller's. std::errc::operation_not_permitted for a regular file:
-  /// that is always ready, see file.h.
+  /// The open file becomes non-blocking, for every descriptor that shares it, in other processes too. When the last
+  /// object that uses it is closed or released, it is as it was found. Child processes get blocking standard streams
+  /// meanwhile (process::spawn).
+  /// Errors: what the system says; then the descriptor is still the caller's. std::errc::operation_not_permitted for a
+  /// regular file: that is always ready, see file.h.
   [[nodiscard]] static result<read_end> from_fd(int descriptor, tartan::color c,
                                                 std::source_location site = std::source_location::current());
   [[nodiscard]] static result<read_end> from_fd(runtime& rt, int descriptor, tartan::color c);
 
   using byte_stream::read_exactly;
+  using byte_stream::read_line;
   using byte_stream::read_some;
   using byte_stream::read_until;
   using byte_stream::readable;

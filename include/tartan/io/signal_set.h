@@ -43,9 +43,11 @@ class signal_set : private io_object {
   /// Closed.
   signal_set() noexcept = default;
 
-  /// Errors: std::system_error: std::errc::device_or_resource_busy if one of them belongs to another signal_set, or to stop_on;
-  /// std::errc::invalid_argument for a number that is none, or that cannot be waited for (SIGKILL, SIGSTOP, and those that a thread
-  /// brings upon itself, as SIGSEGV). While the runtime runs, ends the program with a message.
+  /// Errors: std::system_error: std::errc::device_or_resource_busy if one of them belongs to another signal_set, or to
+  /// stop_on; std::errc::invalid_argument for a number that is none, or that cannot be waited for (SIGKILL, SIGSTOP,
+  /// and those that a thread brings upon itself, as SIGSEGV); what the system says, as std::errc::too_many_files_open.
+  /// After an error, no signal is blocked that was not blocked before. While the runtime runs, ends the program with a
+  /// message.
   signal_set(runtime& rt, std::initializer_list<int> signals, tartan::color c = {},
              std::source_location site = std::source_location::current());
 

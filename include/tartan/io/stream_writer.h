@@ -7,6 +7,7 @@
 #include <source_location>
 #include <span>
 #include <string_view>
+#include <tartan/buf/bytes.h>
 #include <system_error>
 #include <tartan/buf/chain.h>
 #include <tartan/buf/gate.h>
@@ -83,8 +84,7 @@ class stream_writer {
   /// Queue bytes: as buf::chain does.
   ///
   /// Errors: see the class; std::bad_alloc.
-  void append(std::span<const std::byte> copied) { extend(copied); }
-  void append(std::string_view copied) { extend(copied); }
+  void append(const_bytes copied) { extend(copied); }
   void append(buf::slice piece) { extend(std::move(piece)); }
   void append(buf::chain&& all) { extend(std::move(all)); }
   template <buf::printable... Values>

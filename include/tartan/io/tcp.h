@@ -100,30 +100,56 @@ class listener : public detail::listener_of<stream> {
 [[nodiscard]] listener listen(runtime& rt, const address& at, const listen_options& with = {});
 [[nodiscard]] listener listen(runtime& rt, std::string_view at, const listen_options& with = {});
 
+/// How to connect.
+struct connect_options {
+  /// The local end of the connection; the system chooses it by default. With port 0 the system chooses the port once
+  /// the peer is known, so connections to different peers may share one. A port that is given may still be in TIME_WAIT
+  /// from a connection that was made with this option (SO_REUSEADDR), unless that went to the same peer.
+  address local_address{};
+};
+
 /// `auto peer = co_await connect(to)`: connects; the stream has the color that runs.
 ///
 /// Ends early if the coroutine is canceled, as with_timeout does; with a callback, by a limit (below). Without one a peer that does not
 /// answer takes as long as the system tries, some two minutes.
-/// Errors: what the system says, as std::errc::connection_refused; std::errc::address_family_not_supported for a Unix address;
-/// errc::canceled.
+/// Errors: what the system says, as std::errc::connection_refused; std::errc::address_family_not_supported for a Unix
+/// address, and for a local address of another family; std::errc::address_not_available for one that is not this
+/// machine's, std::errc::address_in_use; errc::canceled.
 /// Cost: the socket is made, and the connection begun, by this call: four system calls, then one, and two more if
 /// it has to be waited for.
+[[nodiscard]] inline auto connect(const address& to, const connect_options& with,
+                                  std::source_location site = std::source_location::current()) {
+  return detail::io_awaitable<detail::connect_op<stream>>{
+      std::in_place, detail::begin_connection(detail::transport::tcp, to, with.local_address, site)};
+}
 [[nodiscard]] inline auto connect(const address& to, std::source_location site = std::source_location::current()) {
-  return detail::io_awaitable<detail::connect_op<stream>>{std::in_place, detail::begin_connection(detail::transport::tcp, to, site)};
+  return connect(to, connect_options{}, site);
+}
+template <detail::completion_of<detail::connect_op<stream>> F>
+void connect(const address& to, const connect_options& with, F&& f,
+             std::source_location site = std::source_location::current()) {
+  detail::start_io<detail::connect_op<stream>>(
+      std::forward<F>(f), site, detail::begin_connection(detail::transport::tcp, to, with.local_address, site));
 }
 template <detail::completion_of<detail::connect_op<stream>> F>
 void connect(const address& to, F&& f, std::source_location site = std::source_location::current()) {
-  detail::start_io<detail::connect_op<stream>>(std::forward<F>(f), site, detail::begin_connection(detail::transport::tcp, to, site));
+  connect(to, connect_options{}, std::forward<F>(f), site);
 }
 /// The same for so long at most, and not at once but in an event of its own.
 ///
 /// Errors: errc::timed_out.
 template <class Rep, class Period, detail::completion_of<detail::connect_op<stream>> F>
+void connect(const address& to, const connect_options& with, std::chrono::duration<Rep, Period> limit, F&& f,
+             std::source_location site = std::source_location::current()) {
+  spawn_in(detail::placed_color{current_color(), site},
+           &detail::connect_then_call<stream, std::chrono::duration<Rep, Period>, std::decay_t<F>>,
+           detail::transport::tcp, to, with.local_address, limit, std::forward<F>(f), site)
+      .detach();
+}
+template <class Rep, class Period, detail::completion_of<detail::connect_op<stream>> F>
 void connect(const address& to, std::chrono::duration<Rep, Period> limit, F&& f,
              std::source_location site = std::source_location::current()) {
-  spawn_in(detail::placed_color{current_color(), site}, &detail::connect_then_call<stream, std::chrono::duration<Rep, Period>, std::decay_t<F>>,
-           detail::transport::tcp, to, limit, std::forward<F>(f), site)
-      .detach();
+  connect(to, connect_options{}, limit, std::forward<F>(f), site);
 }
 
 }  // namespace tartan::tcp

@@ -6,6 +6,7 @@
 #include <source_location>
 #include <span>
 #include <string_view>
+#include <tartan/buf/bytes.h>
 #include <tartan/core/color.h>
 #include <tartan/core/result.h>
 #include <tartan/io/address.h>
@@ -54,20 +55,20 @@ class socket : public io_object {
   result<> set_send_buffer(int bytes) noexcept;
 
   /// One datagram as it is; from the peer if connected.
-  [[nodiscard]] auto receive(std::span<std::byte> into) noexcept {
+  [[nodiscard]] auto receive(mutable_bytes into) noexcept {
     return detail::io_awaitable<detail::receive_op>{std::in_place, key(), into};
   }
   template <detail::completion_of<detail::receive_op> F>
-  void receive(std::span<std::byte> into, F&& f, std::source_location site = std::source_location::current()) {
+  void receive(mutable_bytes into, F&& f, std::source_location site = std::source_location::current()) {
     detail::start_io<detail::receive_op>(std::forward<F>(f), site, key(), into);
   }
 
   /// The same, and who has sent it.
-  [[nodiscard]] auto receive_from(std::span<std::byte> into) noexcept {
+  [[nodiscard]] auto receive_from(mutable_bytes into) noexcept {
     return detail::io_awaitable<detail::receive_from_op>{std::in_place, key(), into};
   }
   template <detail::completion_of<detail::receive_from_op> F>
-  void receive_from(std::span<std::byte> into, F&& f, std::source_location site = std::source_location::current()) {
+  void receive_from(mutable_bytes into, F&& f, std::source_location site = std::source_location::current()) {
     detail::start_io<detail::receive_from_op>(std::forward<F>(f), site, key(), into);
   }
 
@@ -75,21 +76,52 @@ class socket : public io_object {
   ///
   /// Errors: std::errc::message_size if that is more than a datagram holds.
   /// Limits: 65507 bytes over IPv4.
-  [[nodiscard]] auto send_to(std::span<const std::byte> all, const address& to) noexcept {
+  [[nodiscard]] auto send_to(const_bytes all, const address& to) noexcept {
     return detail::io_awaitable<detail::send_datagram_op>{std::in_place, key(), all, to};
   }
   template <detail::completion_of<detail::send_datagram_op> F>
-  void send_to(std::span<const std::byte> all, const address& to, F&& f, std::source_location site = std::source_location::current()) {
+  void send_to(const_bytes all, const address& to, F&& f, std::source_location site = std::source_location::current()) {
     detail::start_io<detail::send_datagram_op>(std::forward<F>(f), site, key(), all, to);
   }
 
   /// The same to the peer that it is connected to.
   ///
   /// Errors: std::errc::destination_address_required if it is not.
-  [[nodiscard]] auto send(std::span<const std::byte> all) noexcept { return send_to(all, address{}); }
+  [[nodiscard]] auto send(const_bytes all) noexcept { return send_to(all, address{}); }
   template <detail::completion_of<detail::send_datagram_op> F>
-  void send(std::span<const std::byte> all, F&& f, std::source_location site = std::source_location::current()) {
+  void send(const_bytes all, F&& f, std::source_location site = std::source_location::current()) {
     send_to(all, address{}, std::forward<F>(f), site);
+  }
+
+  /// Receives the datagrams that are there, one into each place, with one system call; waits for the first. Gives the
+  /// number of places filled, from the front: at least one, unless the span is empty.
+  ///
+  ///     std::array<std::array<std::byte, 1500>, 32> rooms;
+  ///     std::array<tartan::udp::incoming, 32> places;
+  ///     for (std::size_t n = 0; n < places.size(); ++n) places[n].room = rooms[n];
+  ///     const auto got = co_await s.receive_many(places);
+  ///
+  /// Lifetime: the places and their rooms must live until the operation has ended.
+  /// Limits: max_datagrams_per_call; places behind that stay as they are.
+  [[nodiscard]] auto receive_many(std::span<incoming> into) noexcept {
+    return detail::io_awaitable<detail::receive_many_op>{std::in_place, key(), into};
+  }
+  template <detail::completion_of<detail::receive_many_op> F>
+  void receive_many(std::span<incoming> into, F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::receive_many_op>(std::forward<F>(f), site, key(), into);
+  }
+
+  /// Sends datagrams in order, up to 64 with one system call; waits for room. Gives the number sent.
+  ///
+  /// Lifetime: the span and the bytes must live until the operation has ended.
+  /// Errors: the error of the first datagram. If a later datagram fails, the result is the number sent before it; call
+  /// again from there to get its error. After errc::canceled some may have been sent.
+  [[nodiscard]] auto send_many(std::span<const outgoing> all) noexcept {
+    return detail::io_awaitable<detail::send_many_op>{std::in_place, key(), all};
+  }
+  template <detail::completion_of<detail::send_many_op> F>
+  void send_many(std::span<const outgoing> all, F&& f, std::source_location site = std::source_location::current()) {
+    detail::start_io<detail::send_many_op>(std::forward<F>(f), site, key(), all);
   }
 
  private:

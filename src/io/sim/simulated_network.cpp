@@ -37,6 +37,10 @@ bool may_be(int level, int name, int value) noexcept {
   return name != TCP_KEEPCNT || (value >= 1 && value <= 127);
 }
 
+bool is_readable(const simulated_socket& s) noexcept {
+  return !s.arrived.empty() || !s.accepted.empty() || s.fin_arrived;
+}
+
 void put(const address& from, sockaddr* into, socklen_t* length) noexcept {
   if (into == nullptr || length == nullptr) return;
   std::memcpy(into, from.data(), std::min<std::size_t>(from.size(), *length));
@@ -123,7 +127,7 @@ int simulated_network::add(socket_ref socket) {
 }
 
 void simulated_network::tell(const simulated_socket& whom, std::uint32_t news) {
-  if (whom.watched) edges_.push_back({whom.mark, news});
+  for (const auto& [descriptor, mark] : whom.watchers) edges_.push_back({mark, news});
 }
 
 void simulated_network::later(std::uint64_t at_ns, arrival what) {
@@ -416,25 +420,53 @@ int simulated_network::watch(int descriptor, std::uint64_t mark) noexcept {
   const std::lock_guard hold{lock_};
   const socket_ref s = find(descriptor);
   if (s == nullptr) return -ENOTSUP;  // one of the kernel's
-  s->watched = true;
-  s->mark = mark;
-  const bool readable = !s->arrived.empty() || !s->accepted.empty() || s->fin_arrived;
-  const std::uint32_t now = (readable ? bits::in : 0) | (s->connected ? bits::out : 0) | (s->fin_arrived ? bits::hung_up : 0);
+  s->watchers.emplace_back(descriptor, mark);
+  const std::uint32_t now =
+      (is_readable(*s) ? bits::in : 0) | (s->connected ? bits::out : 0) | (s->fin_arrived ? bits::hung_up : 0);
   if (now != 0) {
-    tell(*s, now);
+    edges_.push_back({mark, now});
     stir_();
   }
   return 0;
 }
 
+int simulated_network::duplicate(int descriptor) noexcept {
+  const std::lock_guard hold{lock_};
+  const socket_ref s = find(descriptor);
+  if (s == nullptr) return -ENOTSUP;  // one of the kernel's
+  const int made = add(s);
+  if (made >= 0) ++s->handles;
+  return made;
+}
+
+/// If it is not, an edge comes when it is.
+bool simulated_network::is_writable(simulated_socket& s) const {
+  if (s.error != 0 || s.peer_gone || s.type == simulated_socket::kind::datagram) return true;
+  if (s.connecting || !s.connected) return false;
+  const socket_ref to = s.peer.lock();
+  const bool full = to != nullptr && to->arrived_bytes + to->flying_bytes >= with_.stream_buffer;
+  if (full) s.wants_space = true;
+  return !full;
+}
+
+int simulated_network::is_ready(int descriptor, flow way, int lent) noexcept {
+  const std::lock_guard hold{lock_};
+  const socket_ref s = find(descriptor);
+  if (s == nullptr || find(lent) == nullptr) return -EBADF;
+  const bool ready = way == flow::in ? is_readable(*s) || s->error != 0 : is_writable(*s);
+  return ready ? 1 : 0;
+}
+
 void simulated_network::forget(int descriptor) noexcept {
   const std::lock_guard hold{lock_};
-  if (const socket_ref s = find(descriptor)) s->watched = false;
+  if (const socket_ref s = find(descriptor)) {
+    std::erase_if(s->watchers, [descriptor](const auto& each) { return each.first == descriptor; });
+  }
 }
 
 /// No descriptor names it any more: its peer learns that.
 void simulated_network::let_go(const socket_ref& last) {
-  last->watched = false;
+  last->watchers.clear();
   last->listening = false;
   if (const auto named = names_at_.find(last->port); named != names_at_.end() && --named->second == 0) names_at_.erase(named);
   for (const socket_ref& waiting : last->accepted) {
@@ -476,6 +508,7 @@ void simulated_network::close(int descriptor) noexcept {
     if (descriptor >= 0 && descriptor < first_descriptor) static_cast<void>(::close(descriptor));  // the kernel's, that was passed here
     return;
   }
+  forget(descriptor);
   const socket_ref s = std::move(found->second);
   open_.erase(found);
   if (--s->handles == 0) let_go(s);

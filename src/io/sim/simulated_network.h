@@ -64,8 +64,12 @@ class simulated_network final : public io_system {
   ssize_t write(int descriptor, const iovec* parts, std::size_t count) noexcept override;
   ssize_t send(int descriptor, const void* from, std::size_t bytes) noexcept override;
   ssize_t send_message(int descriptor, const msghdr& message, int flags) noexcept override;
+  int receive_messages(int descriptor, mmsghdr* messages, unsigned count) noexcept override;
+  int send_messages(int descriptor, mmsghdr* messages, unsigned count) noexcept override;
   ssize_t send_file(int descriptor, int file, std::int64_t* offset, std::size_t bytes) noexcept override;
   int unblock(int descriptor) noexcept override;
+  int duplicate(int descriptor) noexcept override;
+  int is_ready(int descriptor, flow way, int lent) noexcept override;
   void close(int descriptor) noexcept override;
   int watch(int descriptor, std::uint64_t mark) noexcept override;
   void forget(int descriptor) noexcept override;
@@ -82,6 +86,7 @@ class simulated_network final : public io_system {
   [[nodiscard]] socket_ref find(int descriptor) const;
   int add(socket_ref socket);
   void tell(const simulated_socket& whom, std::uint32_t bits);
+  [[nodiscard]] bool is_writable(simulated_socket& s) const;
   void later(std::uint64_t at_ns, arrival what);
   [[nodiscard]] std::uint64_t latency();
   [[nodiscard]] std::uint64_t in_order(simulated_socket& towards);

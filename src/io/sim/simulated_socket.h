@@ -51,8 +51,7 @@ struct simulated_socket {
   std::size_t arrived_bytes = 0;
   std::size_t flying_bytes = 0;    ///< towards this end
   std::uint64_t last_arrival_ns = 0;
-  bool watched = false;
-  std::uint64_t mark = 0;
+  std::vector<std::pair<int, std::uint64_t>> watchers;  ///< descriptors whose edges are reported, and with which mark
   unsigned handles = 1;  ///< descriptors that name it
   std::map<std::pair<int, int>, int> options;
 };

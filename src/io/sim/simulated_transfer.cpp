@@ -302,6 +302,27 @@ ssize_t simulated_network::send_message(int descriptor, const msghdr& message, i
   return send_datagram(s, bytes, to);
 }
 
+// The lock is held throughout, so an error can only be that of the first datagram, or the next call's.
+int simulated_network::receive_messages(int descriptor, mmsghdr* messages, unsigned count) noexcept {
+  const std::lock_guard hold{lock_};
+  for (unsigned n = 0; n < count; ++n) {
+    const ssize_t got = receive_message(descriptor, messages[n].msg_hdr);
+    if (got < 0) return n != 0 ? static_cast<int>(n) : static_cast<int>(got);
+    messages[n].msg_len = static_cast<unsigned>(got);
+  }
+  return static_cast<int>(count);
+}
+
+int simulated_network::send_messages(int descriptor, mmsghdr* messages, unsigned count) noexcept {
+  const std::lock_guard hold{lock_};
+  for (unsigned n = 0; n < count; ++n) {
+    const ssize_t sent = send_message(descriptor, messages[n].msg_hdr, 0);
+    if (sent < 0) return n != 0 ? static_cast<int>(n) : static_cast<int>(sent);
+    messages[n].msg_len = static_cast<unsigned>(sent);
+  }
+  return static_cast<int>(count);
+}
+
 ssize_t simulated_network::send_file(int descriptor, int file, std::int64_t* offset, std::size_t bytes) noexcept {
   std::array<char, 16 * 1024> room;
   const ssize_t got = ::pread(file, room.data(), std::min(bytes, room.size()), *offset);

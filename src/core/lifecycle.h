@@ -165,10 +165,12 @@ class lifecycle {
   void secure_timer(std::uint64_t deadline_ns, worker* from) noexcept;
   void bind(const worker& w) noexcept;
   void cancel_waits() noexcept;
-  std::size_t await_blocking(std::uint64_t within_ns) noexcept;
+  std::size_t await_blocking(std::uint64_t until_ns) noexcept;
+  [[noreturn]] void report_stuck_jobs() noexcept;
   void mark_forked() noexcept;
   drained finish_off(std::uint64_t within_ns);
   std::size_t destroy_rest() noexcept;
+  void tell_destroyed(const drained& outcome);
   void show_outside() noexcept;
   void show_source_outside() noexcept;
   void hide_source_outside() noexcept;

@@ -36,6 +36,7 @@ std::size_t root_registry::drop_all() noexcept {
       while (root* const r = shard_[n].roots.take()) {
         again = true;
         ++dropped;
+        rt_.destroyed().add(work_kind::coroutine, r->site());
         r->drop();
       }
     }

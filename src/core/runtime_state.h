@@ -18,6 +18,7 @@
 
 #include "core/clockwork.h"
 #include "core/cpus.h"
+#include "core/destroyed_list.h"
 #include "core/guest.h"
 #include "core/line_pool.h"
 #include "core/memory.h"
@@ -76,6 +77,7 @@ class runtime_state {
   }
   [[nodiscard]] line_pool& events() noexcept { return events_; }
   [[nodiscard]] detail::guests& guests() noexcept { return guests_; }
+  [[nodiscard]] destroyed_list& destroyed() noexcept { return destroyed_; }
   void stop_on(std::initializer_list<int> signals);
   /// Posts all, or, after stop, none: then they are still the caller's.
   [[nodiscard]] bool post_all(std::span<addressed_event> many) noexcept;
@@ -128,6 +130,7 @@ class runtime_state {
   unsigned workers_;
   line_pool events_;
   detail::guests guests_;
+  destroyed_list destroyed_;
   std::unique_ptr<poller> own_poller_;
   poller* poller_;
   /// Release by begin_stop; pairs with stopping().

@@ -278,7 +278,11 @@ std::size_t io_slot::drop_all() noexcept {
     while (first != nullptr) {
       io_wait& op = *first;
       leave(op);
-      dropped += op.drop() ? 1 : 0;
+      const std::source_location* const site = op.callback_site();
+      if (site == nullptr) continue;  // a coroutine's, which the registry destroys
+      service_.runtime().destroyed().add(work_kind::operation, *site);
+      op.drop();
+      ++dropped;
     }
   }
   return dropped;

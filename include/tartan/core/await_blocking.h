@@ -34,6 +34,7 @@ class blocking_operation final : public blocking_job {
   template <colored_promise Promise>
   [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
     caller_ = &self.promise().in();
+    where = caller_->where();
     caller_->suspend(self);
     std::exception_ptr refused = start_blocking_in_line(caller_->runtime(), *this);
     if (!refused) return true;

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tartan/core/color.h>
+#include <tartan/core/drained.h>
 #include <tartan/core/event.h>
 #include <tartan/core/options.h>
 
@@ -21,12 +22,6 @@ class strand;
 namespace detail {
 struct placed_color;
 }
-
-/// How a drain ended.
-struct drained {
-  bool complete = true;            ///< nothing was left
-  std::size_t destroyed = 0;       ///< events, and coroutines, each as one, that were destroyed without being run to the end
-};
 
 /// Sums over all workers since the runtime was made; exact while it does not run.
 struct runtime_counters {
@@ -86,11 +81,12 @@ class runtime {
   /// Errors: as post, for all of it; a batch that was made for another runtime ends the program.
   bool post(event_batch&& batch, std::source_location site = std::source_location::current());
 
-  /// Runs events, as worker 0, until stop(); then gives what is left `options.drain_within` and destroys the rest. After stop() it only
+  /// Runs events, as worker 0, until stop(). Then it gives what is left `options.drain_within` and destroys the rest. After stop() it only
   /// does the latter.
   ///
   /// Threads: one at a time; not from an event. Starts the other workers.
-  /// Errors: 0 if everything that was posted has run, else 1.
+  /// Errors: 0 if everything that was posted has run, else 1. `options.on_destroyed` hears what was destroyed; without it, one line on
+  /// stderr says so.
   int run(std::source_location site = std::source_location::current());
 
   /// Runs until no event, operation, timer or blocking job is left, or until stop().
@@ -115,8 +111,8 @@ class runtime {
 
   /// Stops, and runs until nothing is left or the time has passed; what remains is destroyed here, never run, and counted.
   ///
-  /// Waits for blocking jobs that are running; if they last longer than the time or `drain_within`, whichever is more, it ends the program with a
-  /// report.
+  /// Waits for blocking jobs that are running. A job that still runs when the time and `drain_within` have both passed, counted from this
+  /// call, ends the program with a report.
   /// Threads: not while another thread runs this runtime; not from an event.
   drained drain(std::chrono::nanoseconds within, std::source_location site = std::source_location::current());
 

@@ -1,6 +1,7 @@
 #pragma once
 /// The everyday headers: events, colors, coroutines, time and I/O.
 
+#include <tartan/core/abandonable_blocking.h>
 #include <tartan/core/await_blocking.h>
 #include <tartan/core/blocking.h>
 #include <tartan/core/channel.h>
@@ -16,6 +17,7 @@
 #include <tartan/core/result.h>
 #include <tartan/core/runtime.h>
 #include <tartan/core/semaphore.h>
+#include <tartan/core/shutdown.h>
 #include <tartan/core/spawn.h>
 #include <tartan/core/stop_token.h>
 #include <tartan/core/strand.h>

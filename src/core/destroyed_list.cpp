@@ -47,6 +47,7 @@ std::string text_of(work_kind kind, const std::vector<destroyed_work>& what) {
     shown += each.count;
     if (!listed.empty()) listed += "; ";
     listed += std::to_string(each.count) + ' ' + std::string{word.verb} + " at " + place(each.site);
+    if (!each.waits_for.empty()) listed += ", waiting for " + each.waits_for;
   }
   if (count == 0) return {};
   if (shown < count) listed += (listed.empty() ? "" : "; ") + std::to_string(count - shown) + " elsewhere";
@@ -55,12 +56,15 @@ std::string text_of(work_kind kind, const std::vector<destroyed_work>& what) {
 
 }  // namespace
 
-void destroyed_list::add(work_kind kind, std::source_location site) noexcept {
+void destroyed_list::add(work_kind kind, std::source_location site, std::string waits_for) noexcept {
   const bool full = all_.size() >= most_places;
-  const auto is_it = [&](const destroyed_work& each) { return each.kind == kind && same_place(each.site, site); };
+  const auto is_it = [&](const destroyed_work& each) {
+    return each.kind == kind && same_place(each.site, site) && each.waits_for == waits_for;
+  };
   auto found = std::find_if(all_.begin(), all_.end(), is_it);
   if (found == all_.end() && full) {
     site = {};
+    waits_for.clear();
     found = std::find_if(all_.begin(), all_.end(), is_it);
   }
   if (found != all_.end()) {
@@ -68,7 +72,7 @@ void destroyed_list::add(work_kind kind, std::source_location site) noexcept {
     return;
   }
   try {
-    all_.push_back({kind, 1, site});
+    all_.push_back({kind, 1, site, std::move(waits_for)});
   } catch (const std::bad_alloc&) {
   }
 }

@@ -18,7 +18,7 @@ class destroyed_list {
   static constexpr std::size_t most_places = 64;
 
   /// Without memory it forgets the places; the drain's counts do not depend on it.
-  void add(work_kind kind, std::source_location site) noexcept;
+  void add(work_kind kind, std::source_location site, std::string waits_for = {}) noexcept;
 
   /// All that was added, by kind, each kind in the order of its places' first entries.
   [[nodiscard]] std::vector<destroyed_work> take() noexcept;

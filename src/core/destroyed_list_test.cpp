@@ -40,6 +40,7 @@ TEST_P(a_run_that_destroys_what_is_left, tells_kinds_and_places) {
   EXPECT_EQ(told->what[0].count, 1u);
   EXPECT_EQ(told->what[1].kind, work_kind::coroutine);
   EXPECT_EQ(told->what[1].count, 3u);
+  EXPECT_EQ(told->what[1].waits_for, "a value from a channel");
 }
 
 TEST_P(a_run_that_destroys_what_is_left, says_so_in_one_line_if_nobody_else_does) {
@@ -126,13 +127,14 @@ TEST(a_list_of_what_was_destroyed, reads_as_one_line) {
   end.complete = false;
   const auto site = std::source_location::current();
   end.destroyed = 7;
-  end.what = {{work_kind::event, 1, site}, {work_kind::timer, 2, site}, {work_kind::coroutine, 3, site}, {work_kind::coroutine, 1, {}}};
+  end.what = {{work_kind::event, 1, site}, {work_kind::timer, 2, site}, {work_kind::coroutine, 3, site, "a time"}, {work_kind::coroutine, 1, {}}};
   const std::string at = "destroyed_list_test.cpp:" + std::to_string(site.line());
   const std::string text = detail::destroyed_text(end);
   EXPECT_EQ(text.find("1 event (1 posted at "), 0u) << text;
   EXPECT_NE(text.find("), 2 timers (2 set at "), std::string::npos) << text;
   EXPECT_NE(text.find("), 4 coroutines (3 spawned at "), std::string::npos) << text;
   EXPECT_NE(text.find(at), std::string::npos) << text;
+  EXPECT_NE(text.find(", waiting for a time; 1 elsewhere"), std::string::npos) << text;
   EXPECT_EQ(text.find("; 1 elsewhere)"), text.size() - std::string{"; 1 elsewhere)"}.size()) << text;
 }
 

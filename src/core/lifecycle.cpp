@@ -17,6 +17,7 @@
 #include "core/sched/policy.h"
 #include "core/signals.h"
 #include "core/stall_watch.h"
+#include "core/waiting_report.h"
 
 namespace tartan::detail {
 
@@ -128,7 +129,7 @@ void lifecycle::work(until what, std::uint64_t limit_ns) {
   turns_left_ = what == until::nothing_ready ? turns_of_a_look : never_ns;
   limited_ = limit_ns != never_ns || what == until::nothing_ready;
   goal_.store(what, std::memory_order_release);
-  run_.begin([this] { return rt_.stopping(); });
+  run_.begin([this] { return rt_.stopping() || is_to_shut_down(); });
   leave_.store(false, std::memory_order_release);
   idle_.resume();
   seat_sleepers();
@@ -200,7 +201,7 @@ int lifecycle::run(std::source_location site) {
   if (!enter(site)) return 0;
   const occupation until_return{*this};
   // After stop() the workers would run, until they see it, more than `drain_within` allows.
-  if (!rt_.stopping()) work(until::stopped, never_ns);
+  if (!rt_.stopping()) work_or_shut_down(until::stopped, never_ns);
   const drained outcome = finish_off(static_cast<std::uint64_t>(rt_.settings().drain_within.count()));
   if (outcome.complete) return 0;
   tell_destroyed(outcome);
@@ -210,7 +211,8 @@ int lifecycle::run(std::source_location site) {
 void lifecycle::run_until_idle(std::source_location site) {
   if (!enter(site)) return;
   const occupation until_return{*this};
-  work(until::idle, never_ns);
+  work_or_shut_down(until::idle, never_ns);
+  if (rt_.settings().report_waiting && !rt_.stopping()) report_waiting(rt_);
 }
 
 std::uint64_t lifecycle::run_for(std::uint64_t duration_ns, std::source_location site) {
@@ -220,13 +222,22 @@ std::uint64_t lifecycle::run_for(std::uint64_t duration_ns, std::source_location
   for (const auto& w : workers_) before += w->events.get();
   const std::uint64_t now = duration_ns == 0 ? 0 : rt_.now_ns();
   if (duration_ns == 0) {
-    work(until::nothing_ready, never_ns);
+    work_or_shut_down(until::nothing_ready, never_ns);
   } else {
-    work(until::stopped, duration_ns > never_ns - now ? never_ns : now + duration_ns);
+    work_or_shut_down(until::stopped, duration_ns > never_ns - now ? never_ns : now + duration_ns);
   }
   std::uint64_t after = 0;
   for (const auto& w : workers_) after += w->events.get();
   return after - before;
+}
+
+std::vector<waiting_coroutine> lifecycle::waiting(std::source_location site) {
+  if (here != nullptr && here->in_event && here->owner == &rt_) {
+    fatal({"runtime::waiting was called from an event of the runtime, at ", place(site), "; ask between two runs"});
+  }
+  if (!enter(site)) return {};
+  const occupation until_return{*this};
+  return waiting_in(rt_);
 }
 
 void lifecycle::stop() noexcept {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <string>
 
 #include "core/blocking_pool.h"
@@ -13,6 +14,7 @@
 #include "core/root_registry.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
+#include "core/waiting_report.h"
 
 namespace tartan::detail {
 
@@ -99,12 +101,20 @@ void lifecycle::report_stuck_jobs() noexcept {
 /// Nobody posts any more: events first, for coroutines' events lie in their frames.
 std::size_t lifecycle::destroy_rest() noexcept {
   const standing_on worker_now{*workers_[0]};
+  note_coroutines();  // before anything that they wait in is destroyed
   std::size_t destroyed = rt_.policy().drop_all();
   if (clockwork* const timers = rt_.timers()) destroyed += timers->drop_all();
   if (descriptors* const all = rt_.open_descriptors()) destroyed += all->drop_all();
   destroyed += rt_.roots().drop_all();
   destroyed += rt_.policy().drop_all();  // what the frames' destructors let go
   return destroyed;
+}
+
+void lifecycle::note_coroutines() noexcept {
+  try {
+    rt_.roots().for_each([this](root& each) { rt_.destroyed().add(work_kind::coroutine, each.site(), wait_text(each)); });
+  } catch (const std::bad_alloc&) {  // they are counted without their places
+  }
 }
 
 void lifecycle::tell_destroyed(const drained& outcome) {

@@ -36,7 +36,6 @@ std::size_t root_registry::drop_all() noexcept {
       while (root* const r = shard_[n].roots.take()) {
         again = true;
         ++dropped;
-        rt_.destroyed().add(work_kind::coroutine, r->site());
         r->drop();
       }
     }

@@ -100,7 +100,7 @@ io_wait::step accept_base::take_over(io_slot& on, int descriptor) noexcept {
     const color where = own ? own->value() : *into_;
     // Where the system may have no room to watch it, as select has not for a high number, it must not be taken in.
     const auto from = service.system().tells_levels() ? io_service::watched::at_once : io_service::watched::from_first_wait;
-    opened = service.open(descriptor, where, std::move(own), nullptr, false, from);
+    opened = service.open(descriptor, where, std::move(own), nullptr, at_end::goes_on, from);
   } catch (const std::bad_alloc&) {
   }
   if (opened) {

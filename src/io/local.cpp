@@ -129,7 +129,7 @@ result<listener> try_listen(runtime& rt, const address& at, const listen_options
     error = system.listen(descriptor, with.backlog > 0 ? with.backlog : SOMAXCONN);
   }
   if (error >= 0) {
-    const result<slot_key> opened = service.open(descriptor, with.color, std::nullopt, std::move(extra), true);
+    const result<slot_key> opened = service.open(descriptor, with.color, std::nullopt, std::move(extra), detail::at_end::closes);
     if (opened) return listener{*opened};
     system.close(descriptor);
     return opened.error();

@@ -116,17 +116,17 @@ void io_service::recycle(io_slot& slot) noexcept {
 }
 
 result<slot_key> io_service::open(int descriptor, color where, std::optional<strand> own, std::unique_ptr<slot_extra> more,
-                                  bool closes_at_stop, watched from) noexcept {
+                                  at_end then, watched from) noexcept {
   refuse_unordered(where);
   // all-told: who stops waits for those in the gate before it goes through the slots
   std::optional<guests::posting> in_gate;
   const bool outside = rt_.worker_here() == nullptr;
   if (outside) in_gate.emplace(rt_.guests());
-  if (rt_.stopping() && (outside || closes_at_stop)) return make_error_code(errc::canceled);
+  if ((outside && rt_.stopping()) || (then == at_end::closes && rt_.closing())) return make_error_code(errc::canceled);
   io_slot* const slot = take_slot();
   if (slot == nullptr) return std::make_error_code(std::errc::not_enough_memory);
   const slot_key key{slot, slot->generation(), where};
-  slot->open(descriptor, where, std::move(own), std::move(more), closes_at_stop);
+  slot->open(descriptor, where, std::move(own), std::move(more), then);
   if (const int error = from == watched::at_once ? slot->watch() : 0; error < 0) {
     static_cast<void>(slot->shut());
     return system_error(error);
@@ -198,6 +198,10 @@ bool io_service::ready(std::uint64_t mark, std::uint32_t bits) noexcept {
 
 void io_service::stop() noexcept {
   for (unsigned n = 0; n < chunks_made_ * slots_in_chunk; ++n) slot_at(n)->tell_stop();
+}
+
+void io_service::shut_doors() noexcept {
+  for (unsigned n = 0; n < chunks_made_ * slots_in_chunk; ++n) slot_at(n)->tell_shutdown();
 }
 
 std::size_t io_service::drop_all() noexcept {

@@ -92,7 +92,7 @@ void io_slot::tell(handler_hints what) noexcept {
   submit_completion(service_.runtime(), where_, callbacks);
 }
 
-void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std::unique_ptr<slot_extra> more, bool closes_at_stop) noexcept {
+void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std::unique_ptr<slot_extra> more, at_end then) noexcept {
   descriptor_ = descriptor;
   where_ = where;
   if (own) own_.emplace(std::move(*own));
@@ -101,7 +101,7 @@ void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std
   armed_[0] = armed_[1] = false;
   on_their_way_[0] = on_their_way_[1] = 0;
   hung_up_ = false;
-  closes_at_stop_ = closes_at_stop;
+  at_end_ = then;
   is_watched_ = false;
   output_watched_ = false;
   if (is_told_) tell({});
@@ -132,7 +132,7 @@ void io_slot::news() {
 
 [[gnu::cold]] void io_slot::tell_to_stop() noexcept {
   cancel_all(make_error_code(errc::canceled));
-  if (closes_at_stop_) service_.close(*this);
+  if (at_end_ == at_end::closes) service_.close(*this);
 }
 
 /// Tries what waits in one direction, in order.
@@ -292,6 +292,10 @@ void io_slot::tell_stop() noexcept {
   if (descriptor_ >= 0 && word_.set(word_.generation(), readiness<real_memory>::told)) post_event();
 }
 
+[[gnu::cold, gnu::noinline]] bool io_slot::refuses_waits() const noexcept {
+  return at_end_ != at_end::goes_on || service_.runtime().stopping();
+}
+
 /// Whether what it was begun on is still open.
 inline bool io_wait::is_current() const noexcept { return slot_ != nullptr && slot_->is_open(generation_); }
 
@@ -308,7 +312,7 @@ inline bool io_wait::is_current() const noexcept { return slot_ != nullptr && sl
 
 /// It could not be tried, or that was not enough. True: it is done meanwhile.
 inline bool io_wait::begin_to_wait(step now) noexcept {
-  if (slot_->service().runtime().stopping()) [[unlikely]] {
+  if (slot_->service().runtime().closing() && slot_->refuses_waits()) [[unlikely]] {
     ends_with(make_error_code(errc::canceled));
     return true;
   }

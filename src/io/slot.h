@@ -25,6 +25,13 @@ struct slot_extra {
   virtual void released() noexcept {}
 };
 
+/// What becomes of a descriptor at the end of its runtime.
+enum class at_end : std::uint8_t {
+  goes_on,    ///< it serves what is under way: at a stop, what waits is canceled
+  waits_end,  ///< it only brings new work: what waits is canceled when a shutdown begins
+  closes,     ///< the same, and it is closed
+};
+
 /// A descriptor, its color, the operations that wait on it, and the event that brings news of it.
 ///
 /// A slot is never freed before its runtime is, so that a harvested edge may touch it at any time; its generation tells whether the
@@ -49,7 +56,7 @@ class alignas(64) io_slot {
   [[nodiscard]] bool is_watched() const noexcept { return is_watched_; }
 
   /// By the service, before anybody else knows of it.
-  void open(int descriptor, color where, std::optional<strand>&& own, std::unique_ptr<slot_extra> more, bool closes_at_stop) noexcept;
+  void open(int descriptor, color where, std::optional<strand>&& own, std::unique_ptr<slot_extra> more, at_end then) noexcept;
 
   /// Edges, from any worker. Gives whether the event was posted.
   bool ready(std::uint32_t generation, std::uint32_t bits) noexcept {
@@ -93,6 +100,12 @@ class alignas(64) io_slot {
 
   /// After stop, all workers pause: the event will cancel what waits.
   void tell_stop() noexcept;
+  /// The same when a shutdown begins, for what only brings new work.
+  void tell_shutdown() noexcept {
+    if (at_end_ != at_end::goes_on) tell_stop();
+  }
+  /// Whether what would wait now ends as canceled. Asked only after a stop or shutdown.
+  [[nodiscard]] bool refuses_waits() const noexcept;
 
   /// What schedulers are told of its event, and of its callbacks' own, from the next one on; a poller may post it meanwhile.
   void tell(handler_hints what) noexcept;
@@ -127,7 +140,7 @@ class alignas(64) io_slot {
   bool tryable_[2] = {true, true};
   bool armed_[2] = {false, false};  ///< an edge in this direction posts the event
   bool hung_up_ = false;
-  bool closes_at_stop_ = false;
+  at_end at_end_ = at_end::goes_on;
   bool is_watched_ = false;
   bool output_watched_ = false;
   bool is_told_ = false;  ///< its event's hints are not the default

@@ -105,7 +105,7 @@ result<listener> try_listen(runtime& rt, const address& at, const listen_options
     system.close(descriptor);
     return system_error(error);
   }
-  const result<detail::slot_key> opened = service.open(descriptor, with.color, std::nullopt, std::move(extra), true);
+  const result<detail::slot_key> opened = service.open(descriptor, with.color, std::nullopt, std::move(extra), detail::at_end::closes);
   if (opened) return listener{*opened};
   system.close(descriptor);
   return opened.error();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
+#include <string>
 #include <vector>
 
 namespace tartan {
@@ -22,6 +23,7 @@ struct destroyed_work {
   work_kind kind = work_kind::event;
   std::size_t count = 0;
   std::source_location site;  ///< of the call that posted, set, began or spawned it; line 0: many other places together
+  std::string waits_for{};    ///< of coroutines: as in waiting_coroutine; empty: it was about to run
 };
 
 /// How a drain ended.

@@ -82,6 +82,10 @@ struct options {
   /// does nothing keeps run() silent. drain() returns the same and reports nothing.
   std::function<void(const drained&)> on_destroyed{};
 
+  /// run_until_idle() that returns while coroutines wait says on stderr what each of them waits for, one line for those that were spawned
+  /// at one place and wait for the same. For programs whose coroutines should all have ended by then.
+  bool report_waiting = false;
+
   /// A handler that runs longer is reported; zero: never.
   std::chrono::nanoseconds stall_after = std::chrono::milliseconds{250};
 

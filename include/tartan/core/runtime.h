@@ -13,6 +13,8 @@
 #include <tartan/core/drained.h>
 #include <tartan/core/event.h>
 #include <tartan/core/options.h>
+#include <tartan/core/waiting.h>
+#include <vector>
 
 namespace tartan {
 
@@ -103,6 +105,25 @@ class runtime {
   void stop() noexcept;
   [[nodiscard]] bool stopped() const noexcept;
 
+  /// Ends gracefully: takes in no new work, lets what is under way end, and stops when nothing is left, or when the time has passed.
+  ///
+  /// At once, between two events: listeners close, and what waits for new work ends with errc::canceled: accept, interval::next,
+  /// signal_set::next, directory_watch::next. A coroutine hears of it by shutdown_begun() and until_shutdown() of shutdown.h. All else goes
+  /// on: streams, timers, sleep, connect, spawned coroutines, blocking jobs, posts, also those of foreign threads. Nothing is left when no
+  /// event, operation or blocking job is, and no timer that is due within the time. Coroutines that wait for each other do not count.
+  /// The runtime then stops, as by stop(): run() cancels what still waits and gives it `options.drain_within`.
+  ///
+  /// Threads: any, also before run(), and signal handlers through shutdown_on. The time runs from this call. A second call can only
+  /// make it shorter; stop() ends it; zero is stop().
+  void shutdown(std::chrono::nanoseconds within) noexcept;
+  /// Whether shutdown() or stop() was called. Threads: any.
+  [[nodiscard]] bool shutting_down() const noexcept;
+
+  /// Shuts down at one of these signals, with this much time; a second one exits at once, as with stop_on.
+  ///
+  /// Errors: as stop_on. For a signal that was asked for before, the last call decides what it does.
+  void shutdown_on(std::initializer_list<int> signals, std::chrono::nanoseconds within);
+
   /// Stops at one of these signals; a second one exits at once with status 128 + signal.
   ///
   /// Errors: std::system_error, also for a signal that belongs to a signal_set. One runtime at a time: another one's call ends the program
@@ -123,6 +144,13 @@ class runtime {
   /// Lifetime: the runtime's; do not read or close it.
   /// Errors: std::system_error; ENOTSUP with a scheduler that uses select().
   [[nodiscard]] int descriptor();
+
+  /// The spawned coroutines that are suspended: where each was spawned, and what it waits for. After run_until_idle() these wait for
+  /// something that only another thread or a later event can give, or for each other. See options.report_waiting.
+  ///
+  /// Threads: not from an event, nor while another thread runs or drains the runtime; else the program ends with a message.
+  /// Order: none. Cost: a look at each coroutine; coroutines that nobody asks about pay nothing.
+  [[nodiscard]] std::vector<waiting_coroutine> waiting(std::source_location site = std::source_location::current()) const;
 
   [[nodiscard]] unsigned workers() const noexcept;
   [[nodiscard]] runtime_counters counters() const noexcept;

@@ -44,6 +44,8 @@ class io_wait : public operation {
   /// Asked by its chain: leaves the line.
   bool cancel() noexcept final;
 
+  [[nodiscard]] const char* name() const noexcept override { return way_ == flow::in ? "input of a descriptor" : "room for output of a descriptor"; }
+
  protected:
   /// `looks_first`: needs_no_call() is to be asked.
   io_wait(const slot_key& on, flow way, bool looks_first = false) noexcept

@@ -1,50 +1,46 @@
-// The job and the coroutine that waits for it end in either order, on different threads. One compare-and-swap decides which one leaves
-// first; the other one destroys the job. The job's thread does not touch the job after it has left, nor the coroutine if it was
-// abandoned: the frame may be gone.
+// The job and the coroutine that waits for it end in either order, on different threads. leave_word decides which of the two destroys the
+// job. The job's thread does not touch the job after it has left. It does not touch the coroutine of an abandoned job: the frame may be gone.
 
 #include <tartan/core/abandonable_blocking.h>
 
 #include <new>
 
+#include "core/leave_word.h"
 #include "core/memory.h"
 
 namespace tartan::detail {
 
 namespace {
 
-using state_word = real_memory::atomic<std::uint8_t>;
-enum : std::uint8_t { waited_for, ended, abandoned };
+using word = leave_word<real_memory>;
 
-state_word& state_in(std::byte* bytes) noexcept { return *std::launder(reinterpret_cast<state_word*>(bytes)); }
-
-/// Leaves, unless the other one was first.
-bool leaves_first(state_word& state, std::uint8_t as) noexcept {
-  std::uint8_t expected = waited_for;
-  // release: what the job has left, or that nobody waits; acquire: what the other one has done. Pairs with itself
-  return state.compare_exchange_strong(expected, as, std::memory_order_acq_rel, std::memory_order_acquire);
-}
+word& word_in(std::byte* bytes) noexcept { return *std::launder(reinterpret_cast<word*>(bytes)); }
 
 }  // namespace
 
 abandonable_job::abandonable_job(std::source_location at) noexcept {
-  static_assert(sizeof(state_word) == sizeof(state_));
-  ::new (static_cast<void*>(state_)) state_word{waited_for};
+  static_assert(sizeof(word) == sizeof(word_));
+  ::new (static_cast<void*>(word_)) word;
   site = at;
-  run = [](blocking_job& job) noexcept {
-    auto& self = static_cast<abandonable_job&>(job);
-    chain* const waiter = self.waiter_;
-    // acquire: pairs with leaves_first
-    if (state_in(self.state_).load(std::memory_order_acquire) == waited_for) self.call();
-    if (self.end()) {
-      waiter->complete();
-    } else {
-      delete &self;
-    }
-  };
-  drop = [](blocking_job& job) noexcept {
-    auto& self = static_cast<abandonable_job&>(job);
-    if (!self.end()) delete &self;  // else the frame of its coroutine does, which is never resumed
-  };
+  run = &run_off_workers;
+  drop = &drop_job;
+}
+
+void abandonable_job::run_off_workers(blocking_job& job) noexcept {
+  auto& self = static_cast<abandonable_job&>(job);
+  chain* const waiter = self.waiter_;
+  if (!word_in(self.word_).is_abandoned()) self.call();
+  if (word_in(self.word_).end()) {
+    waiter->complete();
+  } else {
+    delete &self;
+  }
+}
+
+/// If its coroutine waits for it still, that is never resumed, and its frame destroys the job.
+void abandonable_job::drop_job(blocking_job& job) noexcept {
+  auto& self = static_cast<abandonable_job&>(job);
+  if (!word_in(self.word_).end()) delete &self;
 }
 
 void abandonable_job::begin(chain& waiter) noexcept {
@@ -52,8 +48,6 @@ void abandonable_job::begin(chain& waiter) noexcept {
   where = waiter.where();
 }
 
-bool abandonable_job::abandon() noexcept { return leaves_first(state_in(state_), abandoned); }
-
-bool abandonable_job::end() noexcept { return leaves_first(state_in(state_), ended); }
+bool abandonable_job::abandon() noexcept { return word_in(word_).abandon(); }
 
 }  // namespace tartan::detail

@@ -51,7 +51,7 @@ bool lifecycle::is_to_shut_down() const noexcept {
 
 /// work(), by a caller who has entered. Once a shutdown was asked for: until nothing is left or its time has passed, and then stops.
 void lifecycle::work_or_shut_down(until what, std::uint64_t limit_ns) {
-  if (!is_to_shut_down()) work(what, limit_ns);
+  if (!rt_.closing() || rt_.stopping()) work(what, limit_ns);
   while (rt_.closing() && !rt_.stopping()) {
     const std::uint64_t by_ns = shut_by_ns_.load(std::memory_order_relaxed);
     if (shutting_by_ns_ == 0) shut_doors();

@@ -131,6 +131,18 @@ TEST_P(coroutines_that_wait, may_wait_for_a_blocking_job_between_two_runs) {
   EXPECT_EQ(waits(), texts{"a semaphore"});
 }
 
+TEST_P(coroutines_that_wait, are_back_from_a_blocking_job_when_they_are_about_to_run) {
+  rt().spawn_in(color{1}, [&]() -> task<> {
+    auto job = [] {};
+    co_await blocking(job);
+    static_cast<void>(co_await silent.receive());
+    static_cast<void>(co_await none.acquire());
+  }).detach();
+  run();
+  EXPECT_TRUE(silent.try_send(1));
+  EXPECT_EQ(waits(), texts{});
+}
+
 TEST_P(coroutines_that_wait, are_told_of_when_the_run_returns_if_that_is_wanted) {
   with.report_waiting = true;
   rt().name(color{7}, "pages");

@@ -36,11 +36,12 @@ class abandonable_job : public blocking_job {
   explicit abandonable_job(std::source_location at) noexcept;
 
  private:
-  [[nodiscard]] bool end() noexcept;
+  static void run_off_workers(blocking_job& job) noexcept;
+  static void drop_job(blocking_job& job) noexcept;
   virtual void call() noexcept = 0;
 
   chain* waiter_ = nullptr;
-  std::byte state_[1];  ///< an atomic: the one that leaves first
+  std::byte word_[1];  ///< a leave_word
 };
 
 template <class F>

@@ -4,11 +4,14 @@
 #include <tartan/tartan.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <functional>
 #include <string>
 #include <utility>
+
+using namespace std::chrono_literals;
 
 tartan::task<bool> save(std::string path, std::string text) {
   using enum tartan::file_flags;
@@ -38,7 +41,7 @@ tartan::task<> work(std::string path) {
 
 tartan::task<> until_told(tartan::signal_set& signals, tartan::runtime& rt) {
   if (auto number = co_await signals.next()) std::printf("signal %d\n", *number);
-  rt.stop();
+  rt.shutdown(10s);  // what is under way has 10 seconds
 }
 
 int main() {

@@ -1,11 +1,12 @@
 #pragma once
-/// A clock for tests: it stands still while a worker works, and jumps to the next deadline when all of them sleep. A test of an
-/// hour's wait takes no time, and its times are exact.
+/// A clock for tests: it stands still while a worker works or a blocking job is under way, and jumps to the next deadline when all workers
+/// sleep. A test of an hour's wait takes no time, and its times are exact.
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -38,7 +39,7 @@ class virtual_poller final : public detail::poller {
     return std::chrono::steady_clock::time_point{std::chrono::nanoseconds{now_ns()}};
   }
 
-  /// Moves the clock by hand: between runs, or from an event.
+  /// Moves the clock by hand: between runs, from an event or a blocking job.
   void advance(std::chrono::nanoseconds by) {
     const std::lock_guard hold{lock_};
     move_to(now_ns() + static_cast<std::uint64_t>(by.count()));
@@ -77,6 +78,15 @@ class virtual_poller final : public detail::poller {
     return false;
   }
 
+  void job_begins() noexcept override {
+    const std::lock_guard hold{lock_};
+    ++jobs_;
+  }
+  void job_ended() noexcept override {
+    const std::lock_guard hold{lock_};
+    if (--jobs_ == 0) changed_.notify_all();
+  }
+
  private:
   using real_time = std::chrono::steady_clock::time_point;
 
@@ -99,6 +109,7 @@ class virtual_poller final : public detail::poller {
 
   /// Jumps to the earliest time that a sleeper waits for, if all sleep. Gives whether it did.
   bool jump() noexcept {
+    if (jobs_ != 0) return false;
     std::uint64_t earliest = detail::never_ns;
     for (const sleeper& each : sleepers_) {
       // A token that was changed is a worker's that will be awake in a moment.
@@ -120,6 +131,7 @@ class virtual_poller final : public detail::poller {
   std::condition_variable changed_;
   std::vector<sleeper> sleepers_;
   std::uint64_t jumps_ = 0;
+  std::size_t jobs_ = 0;
   std::atomic<std::uint64_t> now_ns_;
 };
 

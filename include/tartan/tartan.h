@@ -7,6 +7,7 @@
 #include <tartan/buf/chain.h>
 #include <tartan/buf/gate.h>
 #include <tartan/buf/slice.h>
+#include <tartan/core/abandonable_blocking.h>
 #include <tartan/core/await_blocking.h>
 #include <tartan/core/blocking.h>
 #include <tartan/core/broadcast.h>
@@ -24,6 +25,7 @@
 #include <tartan/core/runtime.h>
 #include <tartan/core/semaphore.h>
 #include <tartan/core/sharded.h>
+#include <tartan/core/shutdown.h>
 #include <tartan/core/spawn.h>
 #include <tartan/core/stop_token.h>
 #include <tartan/core/strand.h>

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/destroyed_list.h"
 #include "core/fatal.h"
 #include "core/guest.h"
 #include "core/runtime_state.h"
@@ -118,7 +119,8 @@ void blocking_pool::run_one(std::unique_lock<std::mutex>& held, thread& self) no
   --waiting_;
   ++busy_;
   self.busy = true;
-  self.site = job.site;
+  self.job = {job.site, job.where};
+  self.begun = ++begun_;
   held.unlock();
   job.run(job);  // the job may be gone when this returns
   setup_.ended(setup_.owner);
@@ -133,7 +135,7 @@ std::size_t blocking_pool::unfinished() const {
   return unfinished_;
 }
 
-std::size_t blocking_pool::drop_waiting() noexcept {
+std::size_t blocking_pool::drop_waiting(destroyed_list* into) noexcept {
   blocking_job* dropped = nullptr;
   std::size_t ended = 0;
   std::size_t destroyed = 0;
@@ -146,6 +148,7 @@ std::size_t blocking_pool::drop_waiting() noexcept {
   while (dropped != nullptr) {
     blocking_job& job = *std::exchange(dropped, dropped->next);
     if (job.drop != nullptr) {
+      if (into != nullptr) into->add(work_kind::blocking_job, job.site);
       job.drop(job);  // without the lock: what it destroys may submit
       ++destroyed;
     }
@@ -162,13 +165,16 @@ bool blocking_pool::wait_until_done(std::chrono::steady_clock::time_point deadli
   return job_ended_.wait_until(held, deadline, [this] { return unfinished_ == 0; });
 }
 
-std::vector<std::source_location> blocking_pool::running() const {
+std::vector<running_job> blocking_pool::running() const {
   const std::lock_guard held{lock_};
-  std::vector<std::source_location> sites;
+  std::vector<const thread*> busy;
   for (const auto& each : threads_) {
-    if (each->busy) sites.push_back(each->site);
+    if (each->busy) busy.push_back(each.get());
   }
-  return sites;
+  std::sort(busy.begin(), busy.end(), [](const thread* a, const thread* b) { return a->begun < b->begun; });
+  std::vector<running_job> jobs;
+  for (const thread* const each : busy) jobs.push_back(each->job);
+  return jobs;
 }
 
 void blocking_pool::shut_down() noexcept {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <source_location>
@@ -17,7 +18,14 @@
 
 namespace tartan::detail {
 
+class destroyed_list;
 class runtime_state;
+
+/// A job that has begun and not ended, for the report of a drain that cannot end.
+struct running_job {
+  std::source_location site;  ///< where it was handed in
+  color where;                ///< where its result goes
+};
 
 /// What a pool is made from.
 struct blocking_setup {
@@ -68,14 +76,14 @@ class blocking_pool {
   [[nodiscard]] std::size_t unfinished() const;
 
   /// Drops the jobs that no thread has begun. Gives how many callables that destroyed; a coroutine's job lies in its frame
-  /// and is counted with that.
-  std::size_t drop_waiting() noexcept;
+  /// and is counted with that. `into` notes each.
+  std::size_t drop_waiting(destroyed_list* into = nullptr) noexcept;
 
   /// False if jobs were left at that time. When it gives true, no blocking thread touches the runtime any more.
   bool wait_until_done(std::chrono::steady_clock::time_point deadline);
 
-  /// The places that the jobs that run now were handed in from, for the report of a drain that cannot end.
-  [[nodiscard]] std::vector<std::source_location> running() const;
+  /// The jobs that run now, the one that began first in front.
+  [[nodiscard]] std::vector<running_job> running() const;
 
   /// Drops what waits, lets what runs end, and ends the threads. To be called before anything that jobs use is destroyed.
   void shut_down() noexcept;
@@ -84,8 +92,9 @@ class blocking_pool {
   struct thread {
     blocking_pool* pool;
     pthread_t id{};
-    bool busy = false;            // under lock_, as is site
-    std::source_location site{};  // of the job that runs, while busy
+    bool busy = false;        // under lock_, as is all below
+    running_job job{};        // while busy
+    std::uint64_t begun = 0;  // a number that grows with each job of the pool
   };
 
   void accept(blocking_job& job);
@@ -103,6 +112,7 @@ class blocking_pool {
   std::size_t waiting_ = 0;  // jobs in the list
   std::size_t busy_ = 0;     // threads that run a job
   std::size_t unfinished_ = 0;
+  std::uint64_t begun_ = 0;  // jobs, ever
   std::vector<std::unique_ptr<thread>> threads_;
   bool held_ = setup_.held;
   bool closed_ = false;

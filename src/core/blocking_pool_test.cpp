@@ -257,7 +257,7 @@ TEST_F(a_blocking_pool, drops_what_has_not_begun_and_waits_for_what_has) {
   EXPECT_EQ(pool.unfinished(), 1u);
   EXPECT_FALSE(pool.wait_until_done(std::chrono::steady_clock::time_point::min()));
   ASSERT_EQ(pool.running().size(), 1u);
-  EXPECT_EQ(pool.running()[0].line(), first.site.line());
+  EXPECT_EQ(pool.running()[0].site.line(), first.site.line());
   door.open();
   EXPECT_TRUE(pool.wait_until_done(forever));
   EXPECT_TRUE(pool.running().empty());

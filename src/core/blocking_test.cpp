@@ -17,6 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "tests/virtual_time.h"
+#include "tests/workers.h"
+
 namespace tartan {
 namespace {
 
@@ -360,7 +363,33 @@ TEST_P(blocking_calls_that_are_wrong, end_a_drain_that_cannot_end_with_the_place
     door.wait_for(1);
     rt.drain(std::chrono::nanoseconds{0});
   };
-  EXPECT_DEATH(stuck(), "blocking job.*blocking_test.cpp:[0-9]+");
+  EXPECT_DEATH(stuck(), "blocking job does not end.*goes to color 9, and it was handed in at .*blocking_test.cpp:[0-9]+");
+}
+
+// By the virtual clock: a drain that waited for its time twice would leave that clock, and wait for an hour of the real one.
+TEST_P(blocking_calls_that_are_wrong, end_a_drain_after_the_longer_of_its_two_times) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto stuck = [this] {
+    test::virtual_poller clock;
+    options o = with();
+    o.poller = &clock;
+    o.drain_within = std::chrono::hours{1};
+    runtime rt{o};
+    rt.name(color{9}, "files");
+    gate door;
+    blocking(
+        rt, color{9},
+        [&] {
+          test::spin_until([&] { return rt.stopped(); });
+          for (;;) clock.advance(std::chrono::minutes{1});
+        },
+        [](result<>) {});
+    for (int n = 0; n < 2; ++n) blocking(rt, color{9}, [&] { door.pass(); }, [](result<>) {});
+    rt.run_for(std::chrono::nanoseconds{0});
+    door.wait_for(2);
+    rt.drain(std::chrono::hours{1});
+  };
+  EXPECT_DEATH(stuck(), "goes to color 9 \"files\", and it was handed in at .*; 2 more do not end either, handed in at .*blocking_test.cpp");
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ void branches::open(chain& parent, branch* first, std::size_t count) noexcept {
   running_ = 1;  // the start itself, so that branches that end at once do not complete what has not begun
 }
 
+std::span<branch> branches::all() noexcept { return {first_, count_}; }
+
 branch& branches::prepare(std::size_t index) noexcept {
   branch& b = first_[index];
   b.open(*this);

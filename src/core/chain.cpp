@@ -155,6 +155,8 @@ void chain::cancel() noexcept {
   if (steps::word_of(*this).cancel() == wait_duty::cancel) post(events::cancel_ops);
 }
 
+operation* chain::waits_in() const noexcept { return steps::word_of(*this).is_waiting() ? operation_ : nullptr; }
+
 bool chain::cancel_requested() const noexcept { return steps::cancel_requested(*this); }
 
 }  // namespace tartan::detail

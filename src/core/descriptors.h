@@ -16,6 +16,10 @@ class descriptors {
   /// After stop, all workers pause, and foreign threads open nothing: what waits will complete as canceled, in its color; listeners close.
   virtual void stop() noexcept = 0;
 
+  /// The shutdown has begun, all workers pause, and foreign threads open no listener: listeners will close, in their colors, and what
+  /// waits for new work will complete as canceled.
+  virtual void shut_doors() noexcept = 0;
+
   /// No worker runs: forgets every operation that waits, without completing it. Gives how many callbacks were destroyed.
   virtual std::size_t drop_all() noexcept = 0;
 };

@@ -30,7 +30,7 @@ class line {
     for (std::size_t done = 0; done < size_;) {
       const ssize_t written = ::write(descriptor, text_.data() + done, size_ - done);
       if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return;  // nobody to tell; the abort that follows still says something
+      if (written <= 0) return;  // nobody to tell; the abort that may follow still says something
       done += static_cast<std::size_t>(written);
     }
   }
@@ -42,11 +42,15 @@ class line {
 
 }  // namespace
 
-void fatal(std::initializer_list<std::string_view> parts) noexcept {
+void report(std::initializer_list<std::string_view> parts) noexcept {
   line message;
   message.add("tartan: ");
   for (const std::string_view part : parts) message.add(part);
   message.write_to(STDERR_FILENO);
+}
+
+void fatal(std::initializer_list<std::string_view> parts) noexcept {
+  report(parts);
   std::abort();
 }
 

@@ -12,6 +12,9 @@ namespace tartan::detail {
 /// Writes "tartan: " and the parts, as one line, and aborts.
 [[noreturn]] void fatal(std::initializer_list<std::string_view> parts) noexcept;
 
+/// Writes "tartan: " and the parts to stderr, as one line. If stderr is closed or full there is nobody to tell.
+void report(std::initializer_list<std::string_view> parts) noexcept;
+
 /// `file:line in function`, as messages show a place.
 [[nodiscard]] std::string place(std::source_location site);
 

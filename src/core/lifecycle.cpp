@@ -1,53 +1,27 @@
-/// Running, stopping and draining; docs/guide/life.md tells it from the user's side.
+/// Running and stopping; docs/guide/life.md tells it from the user's side. Draining: lifecycle_end.cpp.
 
 #include "core/lifecycle.h"
 
 #include <pthread.h>
 #include <sys/prctl.h>
 
-#include <algorithm>
-#include <string>
 #include <utility>
 
 #include "core/blocking_pool.h"
 #include "core/clock.h"
-#include "core/descriptors.h"
 #include "core/fatal.h"
 #include "core/fork_guard.h"
+#include "core/occupation.h"
 #include "core/outside_descriptor.h"
-#include "core/root_registry.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
 #include "core/signals.h"
 #include "core/stall_watch.h"
+#include "core/waiting_report.h"
 
 namespace tartan::detail {
 
 namespace {
-
-/// Makes a thread a worker's for a while.
-class standing_on {
- public:
-  explicit standing_on(worker& w) noexcept : before_{here} { here = &w; }
-  standing_on(const standing_on&) = delete;
-  standing_on& operator=(const standing_on&) = delete;
-  ~standing_on() { here = before_; }
-
- private:
-  thread_context* before_;
-};
-
-/// Makes the runtime free for the next run, also if a worker's thread could not be started.
-class occupation {
- public:
-  explicit occupation(lifecycle& life) noexcept : life_{life} {}
-  occupation(const occupation&) = delete;
-  occupation& operator=(const occupation&) = delete;
-  ~occupation() { life_.leave(); }
-
- private:
-  lifecycle& life_;
-};
 
 /// What run_for(0) may do at most.
 constexpr std::uint64_t turns_of_a_look = 4096;
@@ -155,7 +129,7 @@ void lifecycle::work(until what, std::uint64_t limit_ns) {
   turns_left_ = what == until::nothing_ready ? turns_of_a_look : never_ns;
   limited_ = limit_ns != never_ns || what == until::nothing_ready;
   goal_.store(what, std::memory_order_release);
-  run_.begin([this] { return rt_.stopping(); });
+  run_.begin([this] { return rt_.stopping() || is_to_shut_down(); });
   leave_.store(false, std::memory_order_release);
   idle_.resume();
   seat_sleepers();
@@ -227,14 +201,18 @@ int lifecycle::run(std::source_location site) {
   if (!enter(site)) return 0;
   const occupation until_return{*this};
   // After stop() the workers would run, until they see it, more than `drain_within` allows.
-  if (!rt_.stopping()) work(until::stopped, never_ns);
-  return finish_off(static_cast<std::uint64_t>(rt_.settings().drain_within.count())).complete ? 0 : 1;
+  if (!rt_.stopping()) work_or_shut_down(until::stopped, never_ns);
+  const drained outcome = finish_off(static_cast<std::uint64_t>(rt_.settings().drain_within.count()));
+  if (outcome.complete) return 0;
+  tell_destroyed(outcome);
+  return 1;
 }
 
 void lifecycle::run_until_idle(std::source_location site) {
   if (!enter(site)) return;
   const occupation until_return{*this};
-  work(until::idle, never_ns);
+  work_or_shut_down(until::idle, never_ns);
+  if (rt_.settings().report_waiting && !rt_.stopping()) report_waiting(rt_);
 }
 
 std::uint64_t lifecycle::run_for(std::uint64_t duration_ns, std::source_location site) {
@@ -244,85 +222,28 @@ std::uint64_t lifecycle::run_for(std::uint64_t duration_ns, std::source_location
   for (const auto& w : workers_) before += w->events.get();
   const std::uint64_t now = duration_ns == 0 ? 0 : rt_.now_ns();
   if (duration_ns == 0) {
-    work(until::nothing_ready, never_ns);
+    work_or_shut_down(until::nothing_ready, never_ns);
   } else {
-    work(until::stopped, duration_ns > never_ns - now ? never_ns : now + duration_ns);
+    work_or_shut_down(until::stopped, duration_ns > never_ns - now ? never_ns : now + duration_ns);
   }
   std::uint64_t after = 0;
   for (const auto& w : workers_) after += w->events.get();
   return after - before;
 }
 
-drained lifecycle::drain(std::uint64_t within_ns, std::source_location site) {
-  stop();
+std::vector<waiting_coroutine> lifecycle::waiting(std::source_location site) {
+  if (here != nullptr && here->in_event && here->owner == &rt_) {
+    fatal({"runtime::waiting was called from an event of the runtime, at ", place(site), "; ask between two runs"});
+  }
   if (!enter(site)) return {};
   const occupation until_return{*this};
-  return finish_off(within_ns);
+  return waiting_in(rt_);
 }
 
 void lifecycle::stop() noexcept {
   if (!run_.stop([this] { rt_.begin_stop(); })) return;
   real_memory::full_barrier();  // covered: pairs with the barrier of worker 0's rest, before which it has not seen the end of the run
   summon(0, nullptr);
-}
-
-/// Occupied by the caller, all other workers paused.
-drained lifecycle::finish_off(std::uint64_t within_ns) {
-  rt_.begin_stop();
-  run_.begin_drain();
-  cancel_waits();
-  if (within_ns != 0) {
-    const std::uint64_t now = rt_.now_ns();
-    try {
-      work(until::idle, within_ns > never_ns - now ? never_ns : now + within_ns);
-    } catch (...) {  // the workers could not be started
-      run_.give_up_drain();
-      throw;
-    }
-  }
-  rt_.guests().pass();  // blocking jobs that were admitted before the stop are in the pool
-  const std::size_t jobs_dropped = await_blocking(within_ns);
-  over_.store(true, std::memory_order_release);
-  hide_source_outside();
-  rt_.guests().pass();  // what was admitted before has arrived; the next one sees that it is over
-  drained outcome;
-  outcome.destroyed = jobs_dropped + destroy_rest();
-  outcome.complete = outcome.destroyed == 0;
-  return outcome;
-}
-
-/// Timers and waits end as canceled. All workers pause.
-void lifecycle::cancel_waits() noexcept {
-  const standing_on worker_now{*workers_[0]};
-  if (clockwork* const timers = rt_.timers()) timers->stop();
-  rt_.guests().pass();  // all-told: foreign threads that have not seen the stop have opened what they open
-  if (descriptors* const all = rt_.open_descriptors()) all->stop();
-  rt_.roots().cancel_all();
-}
-
-/// A blocking job uses frames and callables that are about to go: it cannot be cut short, only waited for.
-/// Gives how many had not begun and were destroyed.
-std::size_t lifecycle::await_blocking(std::uint64_t within_ns) noexcept {
-  blocking_pool& pool = rt_.blocking();
-  const std::size_t dropped = pool.drop_waiting();
-  constexpr std::uint64_t a_year_ns = 365ull * 24 * 3600 * 1'000'000'000;
-  const auto settings_ns = static_cast<std::uint64_t>(rt_.settings().drain_within.count());
-  const std::chrono::nanoseconds patience{static_cast<std::int64_t>(std::min(std::max(within_ns, settings_ns), a_year_ns))};
-  if (pool.wait_until_done(std::chrono::steady_clock::now() + patience)) return dropped;
-  std::string report = "a blocking job does not end, so that the runtime cannot be drained; it was handed in at";
-  for (const std::source_location& site : pool.running()) report += ' ' + place(site);
-  fatal({report});
-}
-
-/// Nobody posts any more: events first, for coroutines' events lie in their frames.
-std::size_t lifecycle::destroy_rest() noexcept {
-  const standing_on worker_now{*workers_[0]};
-  std::size_t destroyed = rt_.policy().drop_all();
-  if (clockwork* const timers = rt_.timers()) destroyed += timers->drop_all();
-  if (descriptors* const all = rt_.open_descriptors()) destroyed += all->drop_all();
-  destroyed += rt_.roots().drop_all();
-  destroyed += rt_.policy().drop_all();  // what the frames' destructors let go
-  return destroyed;
 }
 
 }  // namespace tartan::detail

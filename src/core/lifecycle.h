@@ -41,11 +41,15 @@ class lifecycle {
   void run_until_idle(std::source_location site);
   std::uint64_t run_for(std::uint64_t duration_ns, std::source_location site);
   drained drain(std::uint64_t within_ns, std::source_location site);
+  [[nodiscard]] std::vector<waiting_coroutine> waiting(std::source_location site);
   /// Threads: as above; what it opens is told to all others by outside_open_.
   int descriptor();
 
   /// Threads: any. Async-signal-safe.
   void stop() noexcept;
+
+  /// runtime::shutdown. Threads: any. Async-signal-safe.
+  void shut_down(std::uint64_t within_ns) noexcept;
 
   /// Blocks these signals, besides those of earlier calls, in the threads of all workers but 0, also of those that are started later.
   /// Returns when it is done.
@@ -137,6 +141,11 @@ class lifecycle {
   void await_all_asleep() noexcept;
   void follow_signals(worker& w) noexcept;
   void work(until what, std::uint64_t limit_ns);
+  // Shutting down: lifecycle_shutdown.cpp
+  void work_or_shut_down(until what, std::uint64_t limit_ns);
+  [[nodiscard]] bool is_to_shut_down() const noexcept;
+  void shut_doors() noexcept;
+  [[nodiscard]] bool nothing_left() noexcept;
   [[nodiscard]] bool enter(std::source_location site);
   void pause() noexcept;
   void end_search(worker& w) noexcept;
@@ -165,10 +174,13 @@ class lifecycle {
   void secure_timer(std::uint64_t deadline_ns, worker* from) noexcept;
   void bind(const worker& w) noexcept;
   void cancel_waits() noexcept;
-  std::size_t await_blocking(std::uint64_t within_ns) noexcept;
+  std::size_t await_blocking(std::uint64_t until_ns) noexcept;
+  [[noreturn]] void report_stuck_jobs() noexcept;
   void mark_forked() noexcept;
   drained finish_off(std::uint64_t within_ns);
   std::size_t destroy_rest() noexcept;
+  void note_coroutines() noexcept;
+  void tell_destroyed(const drained& outcome);
   void show_outside() noexcept;
   void show_source_outside() noexcept;
   void hide_source_outside() noexcept;
@@ -201,10 +213,13 @@ class lifecycle {
   sigset_t to_block_{};
   /// Nothing is posted any more. pairs with over()
   real_memory::atomic<bool> over_{false};
+  /// By when a shutdown stops, by the runtime's clock; the earliest of all calls. pairs with is_to_shut_down()
+  real_memory::atomic<std::uint64_t> shut_by_ns_{never_ns};
   /// Somebody is in run or drain. leave() pairs with enter()
   real_memory::atomic<bool> occupied_{false};
   /// What the run waits for. pairs with quiescent() and reconsider()
   real_memory::atomic<until> goal_{until::stopped};
+  std::uint64_t shutting_by_ns_ = 0;            ///< worker 0's: the time that the shutdown goes by; 0: its doors are open
   bool zero_started_ = false;                   ///< worker 0's: its hook was called
   bool limited_ = false;                        ///< worker 0's: a deadline or a number of turns
   std::uint64_t limit_ns_ = never_ns;           ///< worker 0's

@@ -269,12 +269,7 @@ bool lifecycle::quiescent() noexcept {
   if (goal_.load(std::memory_order_acquire) != until::idle) return false;
   const idle_view before = idle_.view_and_fence();
   if (before.sleeping() != workers_.size()) return false;
-  // In this order: a guard, an operation or a timer ends after the last post of its thread, and that post may have left
-  // its link to another one that has not returned.
-  if (rt_.guarded() || rt_.operations() != 0) return false;
-  if (const clockwork* const timers = rt_.timers(); timers != nullptr && timers->pending() != 0) return false;
-  rt_.guests().await_left();
-  if (rt_.policy().any_left()) return false;
+  if (!nothing_left()) return false;
   // Nobody woke meanwhile; that somebody has begun to watch, or ended it, asleep, is no matter.
   return ((idle_.fence_and_view().word ^ before.word) & ~idle_view::watching_bit) == 0;
 }
@@ -328,7 +323,8 @@ void lifecycle::show_outside() noexcept {
   if (outside == nullptr) return;
   outside->clear();
   real_memory::heavy_barrier();  // against a post that signalled before the clear, and a post or a timer that saw the runtime run
-  outside->arm_timer(next_timer());
+  const bool ends_by_time = rt_.closing() && !rt_.stopping();
+  outside->arm_timer(ends_by_time ? std::min(next_timer(), shut_by_ns_.load(std::memory_order_relaxed)) : next_timer());
   if (rt_.policy().any_left() || rt_.clock().has_aside()) outside->signal();
 }
 

@@ -52,6 +52,15 @@ class root_list {
     return r;
   }
 
+  /// Calls f with every root, under the lock. Threads: any, while no worker runs.
+  template <class F>
+  void for_each(F f) {
+    const std::lock_guard hold{lock_};
+    for (root* const first : {fresh_, asked_}) {
+      for (root* r = first; r != nullptr; r = links_of(*r).next) f(*r);
+    }
+  }
+
   /// Calls f under the lock.
   template <class F>
   auto with_size(F f) noexcept {

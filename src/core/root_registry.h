@@ -29,6 +29,12 @@ class root_registry {
 
   [[nodiscard]] std::size_t size() noexcept;
 
+  /// Calls f with every coroutine, under a lock that spawning takes. Threads: any, while no worker runs.
+  template <class F>
+  void for_each(F f) {
+    for (unsigned n = 0; n < shards_; ++n) shard_[n].roots.for_each(f);
+  }
+
   /// Whether drop_all() has begun: what it destroys need not have ended in order.
   [[nodiscard]] bool dropping() const noexcept { return dropping_; }
 

@@ -33,11 +33,15 @@ std::uint64_t runtime::run_for(std::chrono::nanoseconds duration, std::source_lo
 }
 void runtime::stop() noexcept { state_->life().stop(); }
 bool runtime::stopped() const noexcept { return state_->stopping(); }
-void runtime::stop_on(std::initializer_list<int> signals) { state_->stop_on(signals); }
+void runtime::stop_on(std::initializer_list<int> signals) { state_->stop_on(signals, 0); }
+void runtime::shutdown(std::chrono::nanoseconds within) noexcept { state_->life().shut_down(ns_of(within)); }
+bool runtime::shutting_down() const noexcept { return state_->closing(); }
+void runtime::shutdown_on(std::initializer_list<int> signals, std::chrono::nanoseconds within) { state_->stop_on(signals, ns_of(within)); }
 drained runtime::drain(std::chrono::nanoseconds within, std::source_location site) {
   return state_->life().drain(ns_of(within), site);
 }
 int runtime::descriptor() { return state_->life().descriptor(); }
+std::vector<waiting_coroutine> runtime::waiting(std::source_location site) const { return state_->life().waiting(site); }
 unsigned runtime::workers() const noexcept { return state_->workers(); }
 
 runtime_counters runtime::counters() const noexcept {

@@ -66,7 +66,7 @@ runtime_state::runtime_state(options with)
   life_ = std::make_unique<lifecycle>(*this);
   policy_ = make_scheduler(*this);
   signals_ = std::make_unique<stop_signals>(
-      [](void* life) noexcept { static_cast<lifecycle*>(life)->stop(); }, life_.get());
+      [](void* life, std::uint64_t within_ns) noexcept { static_cast<lifecycle*>(life)->shut_down(within_ns); }, life_.get());
 }
 
 runtime_state::~runtime_state() {
@@ -158,7 +158,7 @@ bool runtime_state::post_all(std::span<addressed_event> many) noexcept {
   return true;
 }
 
-void runtime_state::stop_on(std::initializer_list<int> signals) { signals_->stop_on(signals); }
+void runtime_state::stop_on(std::initializer_list<int> signals, std::uint64_t within_ns) { signals_->stop_on(signals, within_ns); }
 
 void runtime_state::name(color c, std::string_view name) {
   const std::lock_guard hold{names_lock_};

@@ -18,6 +18,7 @@
 
 #include "core/clockwork.h"
 #include "core/cpus.h"
+#include "core/destroyed_list.h"
 #include "core/guest.h"
 #include "core/line_pool.h"
 #include "core/memory.h"
@@ -61,8 +62,12 @@ class runtime_state {
   [[nodiscard]] std::uint64_t now_ns() noexcept { return poller_->now_ns(); }
 
   /// Whether stop() was called; then waits and timers complete as canceled.
-  [[nodiscard]] bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
-  void begin_stop() noexcept { stopping_.store(true, std::memory_order_release); }
+  [[nodiscard]] bool stopping() const noexcept { return (phase_.load(std::memory_order_acquire) & stop_begun) != 0; }
+  /// Whether stop() or shutdown() was called; then no new work is taken in.
+  [[nodiscard]] bool closing() const noexcept { return phase_.load(std::memory_order_acquire) != 0; }
+  /// Threads: any. Async-signal-safe.
+  void begin_stop() noexcept { phase_.fetch_or(stop_begun, std::memory_order_release); }
+  void begin_shutdown() noexcept { phase_.fetch_or(shutdown_begun, std::memory_order_release); }
 
   /// Where workers may run; read before any of them was bound.
   [[nodiscard]] const cpu_mask& cpus() const noexcept { return cpus_; }
@@ -76,7 +81,9 @@ class runtime_state {
   }
   [[nodiscard]] line_pool& events() noexcept { return events_; }
   [[nodiscard]] detail::guests& guests() noexcept { return guests_; }
-  void stop_on(std::initializer_list<int> signals);
+  [[nodiscard]] destroyed_list& destroyed() noexcept { return destroyed_; }
+  /// `within_ns`: of a shutdown; 0: a stop.
+  void stop_on(std::initializer_list<int> signals, std::uint64_t within_ns);
   /// Posts all, or, after stop, none: then they are still the caller's.
   [[nodiscard]] bool post_all(std::span<addressed_event> many) noexcept;
 
@@ -138,10 +145,13 @@ class runtime_state {
   unsigned workers_;
   line_pool events_;
   detail::guests guests_;
+  destroyed_list destroyed_;
   std::unique_ptr<poller> own_poller_;
   poller* poller_;
-  /// Release by begin_stop; pairs with stopping().
-  real_memory::atomic<bool> stopping_{false};
+  static constexpr std::uint8_t stop_begun = 1;
+  static constexpr std::uint8_t shutdown_begun = 2;
+  /// Release by begin_stop and begin_shutdown; pairs with stopping() and closing().
+  real_memory::atomic<std::uint8_t> phase_{0};
   /// Release by plug_in; pairs with timers().
   real_memory::atomic<clockwork*> timers_{nullptr};
   /// Release by plug_in; pairs with open_descriptors().

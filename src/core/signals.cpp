@@ -32,6 +32,7 @@ struct signal_desk {
   real_memory::atomic<int> handlers{0};        // running now
   real_memory::atomic<int> received{0};
   real_memory::atomic<pid_t> process{0};
+  std::array<real_memory::atomic<std::uint64_t>, NSIG> within_ns{};  // by signal: relaxed, written before its handler is installed
 
   // Guards the rest; a handler reads `former` of its own signal only, which was written before it was installed.
   std::mutex lock;
@@ -58,7 +59,7 @@ void on_signal(int number) {
   } else {
     desk.handlers.fetch_add(1, std::memory_order_seq_cst);  // pairs with release(): it sees us, or we see no target
     if (void* target = desk.target.load(std::memory_order_seq_cst); target != nullptr) {
-      desk.stop.load(std::memory_order_relaxed)(target);
+      desk.stop.load(std::memory_order_relaxed)(target, desk.within_ns[static_cast<std::size_t>(number)].load(std::memory_order_relaxed));
     }
     desk.handlers.fetch_sub(1, std::memory_order_release);  // pairs with release()'s wait
   }
@@ -109,10 +110,10 @@ void leave_desk() noexcept {
 
 }  // namespace
 
-void stop_signals::stop_on(std::initializer_list<int> signals) {
+void stop_signals::stop_on(std::initializer_list<int> signals, std::uint64_t within_ns) {
   const std::lock_guard held{desk.lock};
   if (desk.owner != nullptr && desk.owner != this) {
-    fatal({"stop_on: another runtime has the signals already; one at a time can have them"});
+    fatal({within_ns == 0 ? "stop_on" : "shutdown_on", ": another runtime has the signals already; one at a time can have them"});
   }
   if (desk.owner == nullptr) {
     desk.received.store(0, std::memory_order_relaxed);
@@ -124,6 +125,7 @@ void stop_signals::stop_on(std::initializer_list<int> signals) {
   std::array<bool, NSIG> fresh{};
   for (const int number : signals) {
     const bool valid = number > 0 && number < NSIG;
+    if (valid) desk.within_ns[static_cast<std::size_t>(number)].store(within_ns, std::memory_order_relaxed);
     if (valid && desk.taken[static_cast<std::size_t>(number)]) continue;
     const bool claimed = valid && desk.claimed[static_cast<std::size_t>(number)];
     if (valid && !claimed && take(calls_, number)) {
@@ -135,7 +137,7 @@ void stop_signals::stop_on(std::initializer_list<int> signals) {
       if (fresh[static_cast<std::size_t>(undo)]) put_back(calls_, undo);
     }
     if (std::find(desk.taken.begin(), desk.taken.end(), true) == desk.taken.end()) leave_desk();
-    throw std::system_error{why, "tartan: stop_on: signal " + std::to_string(number)};
+    throw std::system_error{why, (within_ns == 0 ? "tartan: stop_on: signal " : "tartan: shutdown_on: signal ") + std::to_string(number)};
   }
 }
 

@@ -2,20 +2,21 @@
 /// Signals that ask a program to stop, and threads that want none.
 
 #include <csignal>
+#include <cstdint>
 #include <initializer_list>
 #include <system_error>
 
 namespace tartan::detail {
 
-/// What a signal calls; must be async-signal-safe.
-using stop_function = void (*)(void*) noexcept;
+/// What a signal calls, with the time that it was asked for with; must be async-signal-safe.
+using stop_function = void (*)(void*, std::uint64_t within_ns) noexcept;
 
 /// The system call behind stop_signals; a test puts a failing one here.
 struct signal_calls {
   int (*action)(int, const struct sigaction*, struct sigaction*) = &::sigaction;
 };
 
-/// The signals that stop one runtime: the first one calls stop(target), a second one of any of them ends the process at once
+/// The signals that stop one runtime: the first one calls stop(target, its time), a second one of any of them ends the process at once
 /// with status 128 + its number.
 ///
 /// There is one per process at a time, because a signal is told to the process, not to an object. It belongs to the process
@@ -29,12 +30,12 @@ class stop_signals {
   stop_signals& operator=(const stop_signals&) = delete;
   ~stop_signals() { release(); }
 
-  /// Asks for these signals too. Twice the same is once.
+  /// Asks for these signals too. Twice the same is once, with the later time.
   ///
   /// Threads: any, one at a time.
   /// Errors: std::system_error for a signal that cannot be caught; then none of this call's is. If another target has signals,
   /// the program ends with a message.
-  void stop_on(std::initializer_list<int> signals);
+  void stop_on(std::initializer_list<int> signals, std::uint64_t within_ns = 0);
 
   /// Puts the former handlers back, except where the program has put its own meanwhile; when this returns, no signal calls stop any more.
   void release() noexcept;

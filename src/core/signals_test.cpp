@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <memory>
 #include <system_error>
 #include <tartan/core/post.h>
@@ -43,7 +44,7 @@ auto handler_of(int number) {
   return now.sa_handler;
 }
 
-void count_stop(void* target) noexcept {
+void count_stop(void* target, std::uint64_t /*within_ns*/) noexcept {
   static_cast<signal_counter*>(target)->fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -71,6 +71,11 @@ class wait_word {
     }
   }
 
+  /// Whether the coroutine is suspended in an operation, perhaps one that is just being withdrawn. It may be completed meanwhile.
+  [[nodiscard]] bool is_waiting() const noexcept {
+    return (word_.load(std::memory_order_acquire) & phase) != 0;  // pairs with wait
+  }
+
   [[nodiscard]] bool cancel_requested() const noexcept {
     return (word_.load(std::memory_order_acquire) & requested) != 0;  // pairs with cancel
   }

@@ -14,10 +14,11 @@ namespace tartan::detail {
 
 namespace {
 
-result<slot_key> take_over(io_service& service, int descriptor, color c, std::unique_ptr<slot_extra> more, bool closes_at_stop) noexcept {
+result<slot_key> take_over(io_service& service, int descriptor, color c, std::unique_ptr<slot_extra> more,
+                           at_end then) noexcept {
   const int was_blocking = service.unblock(descriptor);
   if (was_blocking < 0) return system_error(was_blocking);
-  const slot_manner how{.closes_at_stop = closes_at_stop, .was_blocking = was_blocking != 0};
+  const slot_manner how{.then = then, .was_blocking = was_blocking != 0};
   const result<slot_key> opened = service.open(descriptor, c, std::nullopt, std::move(more), how);
   if (!opened && how.was_blocking) service.block_again(descriptor);
   return opened;
@@ -42,7 +43,7 @@ std::error_code refuse_as_listener(io_system& system, transport over, int descri
 result<slot_key> adopt(runtime_state& rt, int descriptor, color c) noexcept {
   const result<io_service*> service = io_service::find(rt);
   if (!service) return service.error();
-  return take_over(**service, descriptor, c, nullptr, false);
+  return take_over(**service, descriptor, c, nullptr, at_end::goes_on);
 }
 
 result<slot_key> adopt_listener(runtime_state& rt, transport over, int descriptor, color c, unsigned batch) {
@@ -51,7 +52,7 @@ result<slot_key> adopt_listener(runtime_state& rt, transport over, int descripto
   if (const std::error_code refused = refuse_as_listener((*service)->system(), over, descriptor)) return refused;
   auto extra = std::make_unique<listening>();
   extra->take_in_turns(batch);
-  return take_over(**service, descriptor, c, std::move(extra), true);
+  return take_over(**service, descriptor, c, std::move(extra), at_end::closes);
 }
 
 }  // namespace tartan::detail

@@ -107,7 +107,7 @@ result<directory_watch> directory_watch::open_in(detail::runtime_state& rt, cons
     ::close(descriptor);
     return why;
   }
-  const result<detail::slot_key> opened = service.open(descriptor, c, std::nullopt, std::move(state));
+  const result<detail::slot_key> opened = service.open(descriptor, c, std::nullopt, std::move(state), {.then = detail::at_end::waits_end});
   if (opened) return directory_watch{*opened};
   ::close(descriptor);
   return opened.error();

@@ -123,7 +123,9 @@ result<slot_key> io_service::open(int descriptor, color where, std::optional<str
   std::optional<guests::posting> in_gate;
   const bool outside = rt_.worker_here() == nullptr;
   if (outside) in_gate.emplace(rt_.guests());
-  if (rt_.stopping() && (outside || how.closes_at_stop)) return make_error_code(errc::canceled);
+  if ((outside && rt_.stopping()) || (how.then == at_end::closes && rt_.closing())) {
+    return make_error_code(errc::canceled);
+  }
   io_slot* const slot = take_slot();
   if (slot == nullptr) return std::make_error_code(std::errc::not_enough_memory);
   const slot_key key{slot, slot->generation(), where};
@@ -202,6 +204,10 @@ bool io_service::ready(std::uint64_t mark, std::uint32_t bits) noexcept {
 
 void io_service::stop() noexcept {
   for (unsigned n = 0; n < chunks_made_ * slots_in_chunk; ++n) slot_at(n)->tell_stop();
+}
+
+void io_service::shut_doors() noexcept {
+  for (unsigned n = 0; n < chunks_made_ * slots_in_chunk; ++n) slot_at(n)->tell_shutdown();
 }
 
 std::size_t io_service::drop_all() noexcept {

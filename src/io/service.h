@@ -47,7 +47,7 @@ class io_service final : public readiness_ledger, public descriptors {
   enum class watched : std::uint8_t { at_once, from_first_wait };
 
   /// Takes a descriptor over, which must not block, into a color; `own`: that color's strand, which ends with it. On error it is
-  /// still the caller's. After stop: errc::canceled on foreign threads, and for what closes at stop.
+  /// still the caller's. After stop: errc::canceled on foreign threads. For what closes at the end: errc::canceled after stop and shutdown.
   [[nodiscard]] result<slot_key> open(int descriptor, color where, std::optional<strand> own, std::unique_ptr<slot_extra> more = nullptr,
                                       slot_manner how = {}, watched from = watched::at_once) noexcept;
 
@@ -77,6 +77,7 @@ class io_service final : public readiness_ledger, public descriptors {
 
   bool ready(std::uint64_t mark, std::uint32_t bits) noexcept override;
   void stop() noexcept override;
+  void shut_doors() noexcept override;
   std::size_t drop_all() noexcept override;
 
  private:

@@ -58,7 +58,7 @@ slot_key open_signals(runtime_state& rt, std::initializer_list<int> signals, col
   auto claim = std::make_unique<signal_claim>(all);
   const int descriptor = ::signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
   if (descriptor < 0) refuse(errno, "signalfd");
-  const result<slot_key> opened = service.open(descriptor, c, std::nullopt, std::move(claim));
+  const result<slot_key> opened = service.open(descriptor, c, std::nullopt, std::move(claim), {.then = at_end::waits_end});
   if (!opened) {
     service.system().close(descriptor);
     throw std::system_error{opened.error(), "tartan::signal_set"};

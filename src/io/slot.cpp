@@ -102,7 +102,7 @@ void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std
   armed_[0] = armed_[1] = false;
   on_their_way_[0] = on_their_way_[1] = 0;
   hung_up_ = false;
-  closes_at_stop_ = how.closes_at_stop;
+  at_end_ = how.then;
   was_blocking_ = how.was_blocking;
   is_watched_ = false;
   output_watched_ = false;
@@ -134,7 +134,7 @@ void io_slot::news() {
 
 [[gnu::cold]] void io_slot::tell_to_stop() noexcept {
   cancel_all(make_error_code(errc::canceled));
-  if (closes_at_stop_) service_.close(*this);
+  if (at_end_ == at_end::closes) service_.close(*this);
 }
 
 /// Tries what waits in one direction, in order.
@@ -280,7 +280,11 @@ std::size_t io_slot::drop_all() noexcept {
     while (first != nullptr) {
       io_wait& op = *first;
       leave(op);
-      dropped += op.drop() ? 1 : 0;
+      const std::source_location* const site = op.callback_site();
+      if (site == nullptr) continue;  // a coroutine's, which the registry destroys
+      service_.runtime().destroyed().add(work_kind::operation, *site);
+      op.drop();
+      ++dropped;
     }
   }
   return dropped;
@@ -288,6 +292,10 @@ std::size_t io_slot::drop_all() noexcept {
 
 void io_slot::tell_stop() noexcept {
   if (descriptor_ >= 0 && word_.set(word_.generation(), readiness<real_memory>::told)) post_event();
+}
+
+[[gnu::cold, gnu::noinline]] bool io_slot::refuses_waits() const noexcept {
+  return at_end_ != at_end::goes_on || service_.runtime().stopping();
 }
 
 /// Whether what it was begun on is still open.
@@ -306,7 +314,7 @@ inline bool io_wait::is_current() const noexcept { return slot_ != nullptr && sl
 
 /// It could not be tried, or that was not enough. True: it is done meanwhile.
 inline bool io_wait::begin_to_wait(step now) noexcept {
-  if (slot_->service().runtime().stopping()) [[unlikely]] {
+  if (slot_->service().runtime().closing() && slot_->refuses_waits()) [[unlikely]] {
     ends_with(make_error_code(errc::canceled));
     return true;
   }

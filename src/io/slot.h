@@ -25,9 +25,16 @@ struct slot_extra {
   virtual void released() noexcept {}
 };
 
+/// What becomes of a descriptor at the end of its runtime.
+enum class at_end : std::uint8_t {
+  goes_on,    ///< it serves what is under way: at a stop, what waits is canceled
+  waits_end,  ///< it only brings new work: what waits is canceled when a shutdown begins
+  closes,     ///< the same, and it is closed
+};
+
 /// How a descriptor ends.
 struct slot_manner {
-  bool closes_at_stop = false;
+  at_end then = at_end::goes_on;
   bool was_blocking = false;  ///< shared_files has to hear of its end
 };
 
@@ -102,6 +109,12 @@ class alignas(64) io_slot {
 
   /// After stop, all workers pause: the event will cancel what waits.
   void tell_stop() noexcept;
+  /// The same when a shutdown begins, for what only brings new work.
+  void tell_shutdown() noexcept {
+    if (at_end_ != at_end::goes_on) tell_stop();
+  }
+  /// Whether what would wait now ends as canceled. Asked only after a stop or shutdown.
+  [[nodiscard]] bool refuses_waits() const noexcept;
 
   /// What schedulers are told of its event, and of its callbacks' own, from the next one on; a poller may post it meanwhile.
   void tell(handler_hints what) noexcept;
@@ -136,7 +149,7 @@ class alignas(64) io_slot {
   bool tryable_[2] = {true, true};
   bool armed_[2] = {false, false};  ///< an edge in this direction posts the event
   bool hung_up_ = false;
-  bool closes_at_stop_ = false;
+  at_end at_end_ = at_end::goes_on;
   bool was_blocking_ = false;
   bool is_watched_ = false;
   bool output_watched_ = false;

@@ -106,7 +106,7 @@ result<listener> try_listen(runtime& rt, const address& at, const listen_options
     return system_error(error);
   }
   const result<detail::slot_key> opened =
-        service.open(descriptor, with.color, std::nullopt, std::move(extra), {.closes_at_stop = true});
+      service.open(descriptor, with.color, std::nullopt, std::move(extra), {.then = detail::at_end::closes});
   if (opened) return listener{*opened};
   system.close(descriptor);
   return opened.error();

@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "core/runtime_state.h"
+
 namespace tartan::detail {
 
 struct sleep_awaiter::events {
@@ -16,7 +18,7 @@ struct sleep_awaiter::events {
 };
 
 bool sleep_awaiter::begin(std::coroutine_handle<> self, chain& sleeper) noexcept {
-  if (sleeper.cancel_requested()) {
+  if (sleeper.cancel_requested() || (ends_at_shutdown_ && sleeper.runtime().closing())) {
     canceled_ = true;
     return sleeper.at_once(self);
   }
@@ -31,6 +33,12 @@ bool sleep_awaiter::begin(std::coroutine_handle<> self, chain& sleeper) noexcept
     arm(sleeper.runtime(), node_, ns_);
   }
   return sleeper.wait(self, *this);
+}
+
+void sleep_awaiter::shutdown_begins(chain& waiter) noexcept {
+  if (!ends_at_shutdown_ || !disarm(waiter.runtime(), node_)) return;  // posted already: ends by its event
+  canceled_ = true;
+  waiter.complete();
 }
 
 bool sleep_awaiter::cancel() noexcept {

@@ -155,7 +155,10 @@ std::size_t timing::drop_all() noexcept {
   // One by one and not under a lock: what is destroyed here may cancel or destroy other timers.
   for (home& each : homes_) {
     while (timer_node* const node = take_any(each)) {
-      dropped += node->fired.ops->counted ? 1 : 0;
+      if (node->fired.ops->counted) {
+        ++dropped;
+        rt_.destroyed().add(work_kind::timer, node->fired.site);
+      }
       node->fired.ops->drop(node->fired);
     }
   }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <stdexcept>
+#include <tartan/core/abandonable_blocking.h>
 #include <tartan/core/await_blocking.h>
 #include <tartan/core/channel.h>
 #include <tartan/core/in.h>
@@ -137,18 +138,35 @@ TEST_P(a_time_limit, throws_what_the_task_throws) {
 }
 
 TEST_P(a_time_limit, cannot_cut_blocking_work_short) {
-  timed([]() -> task<> {
+  timed([this]() -> task<> {
     bool ended = false;
     const auto work = [&]() -> task<int> {
       const stop_token token = co_await get_stop_token();
-      co_return co_await blocking([&, token] {
-        test::spin_until([&] { return token.stop_requested(); });
+      auto job = [&, token] {
+        while (!token.stop_requested()) clock.advance(1ms);
         ended = true;
         return 4;
-      });
+      };
+      co_return co_await blocking(job);
     };
     EXPECT_EQ((co_await with_timeout(0ms, work())).error(), errc::timed_out);
     EXPECT_TRUE(ended);
+  });
+}
+
+TEST_P(a_time_limit, leaves_blocking_work_behind_that_owns_what_it_uses) {
+  const auto open = std::make_shared<std::atomic<bool>>(false);
+  timed([this, open]() -> task<> {
+    auto job = [open, time = &clock] {
+      while (!*open) time->advance(1s);
+      return 4;
+    };
+    EXPECT_EQ((co_await with_timeout(10s, abandonable_blocking(std::move(job)))).error(), errc::timed_out);
+    EXPECT_FALSE(*open) << "the job goes on";
+    *open = true;
+    auto quick = [] { return 4; };
+    const result<int> in_time = co_await with_timeout(1h, abandonable_blocking(quick));
+    EXPECT_EQ(in_time.value_or(0), 4);
   });
 }
 

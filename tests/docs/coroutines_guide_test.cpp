@@ -200,6 +200,22 @@ TEST(the_coroutines_guide, shows_how_long_work_ends_early) {
   EXPECT_GE(rounds, 3);
 }
 
+std::size_t look_up(const std::string& host) { return host.size(); }
+
+tartan::task<> find(std::string host, std::size_t& found) {
+  auto job = [host = std::move(host)] { return look_up(host); };  // owns its host: no reference
+  const auto address = co_await tartan::with_timeout(1s, tartan::abandonable_blocking(std::move(job)));
+  if (address) found = *address;
+}
+
+TEST(the_coroutines_guide, shows_blocking_work_that_may_be_left_behind) {
+  tartan::runtime rt{one_worker()};
+  std::size_t found = 0;
+  rt.spawn(find, std::string{"localhost"}, std::ref(found)).detach();
+  rt.run_until_idle();
+  EXPECT_EQ(found, 9u);
+}
+
 TEST(the_coroutines_guide, shows_values_per_worker) {
   tartan::runtime rt{one_worker()};
   tartan::per_worker<int> hits{rt};

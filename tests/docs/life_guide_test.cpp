@@ -78,12 +78,25 @@ TEST(life_guide, after_a_stop_only_events_may_post) {
 TEST(life_guide, a_drain_says_how_much_it_destroyed) {
   tartan::runtime rt;
   const tartan::drained end = rt.drain(std::chrono::seconds{5});
-  if (!end.complete) std::fprintf(stderr, "%zu events were left\n", end.destroyed);
+  if (!end.complete) std::fprintf(stderr, "%zu were left\n", end.destroyed);
   EXPECT_TRUE(end.complete);
 
   tartan::runtime other;
   other.post([] {});
   EXPECT_EQ(other.drain(std::chrono::seconds{0}).destroyed, 1u);
+}
+
+TEST(life_guide, a_run_until_idle_tells_who_waits_for_ever) {
+  tartan::runtime rt;
+  tartan::semaphore none{0};
+  rt.spawn([&]() -> tartan::task<> { static_cast<void>(co_await none.acquire()); }).detach();
+  rt.run_until_idle();
+  testing::internal::CaptureStdout();
+  for (const tartan::waiting_coroutine& each : rt.waiting()) {
+    std::printf("%s:%u waits for %s\n", each.spawned_at.file_name(), each.spawned_at.line(), each.waits_for.c_str());
+  }
+  EXPECT_NE(testing::internal::GetCapturedStdout().find(" waits for a semaphore"), std::string::npos);
+  rt.drain(std::chrono::seconds{1});
 }
 
 TEST(life_guide, another_loop_waits_for_the_descriptor) {

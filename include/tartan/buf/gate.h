@@ -59,6 +59,7 @@ class gate {
 
     /// Asked by its chain: leaves the line.
     bool cancel() noexcept override;
+    [[nodiscard]] const char* name() const noexcept override { return "a gate of bytes"; }
 
    private:
     friend class gate;

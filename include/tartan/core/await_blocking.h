@@ -35,13 +35,17 @@ class blocking_operation final : public blocking_job {
   template <colored_promise Promise>
   [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
     caller_ = &self.promise().in();
-    caller_->suspend(self);
+    where = caller_->where();
+    caller_->suspend(self, suspension::blocking_job);
     std::exception_ptr refused = start_blocking_in_line(caller_->runtime(), *this);
     if (!refused) return true;
     result_.fail(std::move(refused));
     return caller_->at_once(self);
   }
-  value_type await_resume() { return result_.take(); }
+  value_type await_resume() {
+    caller_->resumed();
+    return result_.take();
+  }
 
  private:
   static void run_off_workers(blocking_job& job) noexcept {
@@ -59,9 +63,10 @@ class blocking_operation final : public blocking_job {
 
 /// `co_await blocking(f)`: calls f off the workers, where it may block, and gives its result, or throws its exception, here.
 ///
+/// It cannot be cut short: `with_timeout(1s, blocking(f))` goes on when f has returned, even if that takes an hour. Where f owns all that it
+/// uses, `with_timeout(1s, abandonable_blocking(f))` of abandonable_blocking.h goes on after the second.
 /// Color: f runs in no color, on a blocking thread; it and its result are destroyed in the coroutine's.
-/// Lifetime: what f refers to needs to live only until the co_await ends, so capture by reference. Cannot be cut short: f can look at
-/// a stop_token.
+/// Lifetime: what f refers to needs to live only until the co_await ends, so capture by reference. f can look at a stop_token.
 /// Errors: std::system_error if not even one thread can be started. Runs also after stop(). gcc before 13 refuses a temporary that captures
 /// by value what has a destructor, for it would destroy that twice.
 /// Limits: options.blocking_threads at a time; when all are busy the coroutine waits, in order, bounded by memory only.

@@ -32,6 +32,14 @@ constexpr void check_awaited_callable() noexcept {
                 "this callable cannot be copied: pass std::ref(f), and keep f until the co_await ends");
 }
 
+/// The same for a callable that must own what it uses, so that a capture by reference is no way out.
+template <class F>
+constexpr void check_awaited_owner() noexcept {
+  static_assert(!destroys_temporaries_twice || !owning_temporary<F>,
+                "gcc before 13 destroys twice what this temporary owns, if it stands in an expression that awaits. Name it first: "
+                "auto f = [s] {...}; co_await with_timeout(1s, abandonable_blocking(f)). See docs/guide/coroutines.md, \"Mistakes\"");
+}
+
 /// The same for a handle that is awaited in the expression that spawned its coroutine.
 template <class Handle>
 constexpr void check_awaited_handle() noexcept {

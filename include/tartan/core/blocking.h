@@ -22,7 +22,8 @@ struct blocking_job {
   blocking_job* next = nullptr;
   void (*run)(blocking_job&) noexcept = nullptr;   ///< on a blocking thread: calls, then posts its own completion
   void (*drop)(blocking_job&) noexcept = nullptr;  ///< instead of run, if the runtime ends first; null: nothing to do
-  std::source_location site;                       ///< for reports
+  std::source_location site;                       ///< for reports, as is `where`
+  color where{};                                   ///< where its result goes
 };
 
 /// Hands a job to the pool. No error: run or drop will be called. An error: neither will, and the job was not kept.
@@ -49,10 +50,11 @@ struct callback_job final : blocking_job {
 
   template <class G, class H>
   callback_job(runtime_state& in, color c, G&& g, H&& h, std::source_location at)
-      : rt{&in}, where{c}, call{std::in_place, std::forward<G>(g)}, done{std::forward<H>(h)} {
+      : rt{&in}, call{std::in_place, std::forward<G>(g)}, done{std::forward<H>(h)} {
     run = &run_off_workers;
     drop = &drop_job;
     site = at;
+    where = c;
     completion.ops = &ops;
     completion.site = at;
     ::new (static_cast<void*>(completion.storage)) callback_job*(this);
@@ -92,7 +94,6 @@ struct callback_job final : blocking_job {
 
   event completion;
   runtime_state* rt;
-  color where;
   std::optional<F> call;
   Done done;
   std::optional<outcome> gives;

@@ -3,7 +3,9 @@
 
 #include <coroutine>
 #include <cstddef>
+#include <span>
 #include <tartan/core/chain.h>
+#include <tartan/core/result.h>
 #include <tartan/core/task.h>
 #include <utility>
 
@@ -41,6 +43,9 @@ class branches : public operation {
     cancel_all();
     return false;
   }
+  [[nodiscard]] branches* as_branches() noexcept final { return this; }
+  /// The branches, also those that have ended or have not begun. Threads: while no worker runs.
+  [[nodiscard]] std::span<branch> all() noexcept;
 
  protected:
   branches() noexcept = default;
@@ -107,6 +112,18 @@ template <awaitable A>
 task<awaited_t<A>> as_task(A operation) {
   co_return co_await std::move(operation);
 }
+
+/// Results stay as they are, other types become one.
+template <class T>
+struct as_result {
+  using type = result<T>;
+};
+template <class T>
+struct as_result<result<T>> {
+  using type = result<T>;
+};
+template <class T>
+using result_of_t = typename as_result<T>::type;
 
 template <class A>
 using task_value_t = awaited_t<std::decay_t<A>>;

@@ -10,6 +10,8 @@
 
 namespace tartan::detail {
 
+class branches;
+class chain;
 class runtime_state;
 
 /// What a chain is suspended in.
@@ -23,12 +25,29 @@ class operation {
   /// What chain::visit was called for, in the other color.
   virtual void visit() noexcept {}
 
+  /// The runtime's shutdown begins while `waiter` waits in this: an operation that only brings new work ends.
+  ///
+  /// Threads: the one that runs the runtime, while no worker runs.
+  virtual void shutdown_begins(chain& /*waiter*/) noexcept {}
+
+  /// What it waits for, in a word or two, as reports of waiting coroutines show it.
+  [[nodiscard]] virtual const char* name() const noexcept { return "an operation"; }
+  /// The place where what it waits for was made, if that is known: of a coroutine that is joined, where it was spawned.
+  [[nodiscard]] virtual std::source_location about() const noexcept { return unknown_place(); }
+  /// The chains that it waits for, if it has any.
+  [[nodiscard]] virtual branches* as_branches() noexcept { return nullptr; }
+
  protected:
+  [[nodiscard]] static constexpr std::source_location unknown_place() noexcept { return {}; }
+
   operation() = default;
   operation(const operation&) = default;
   operation& operator=(const operation&) = default;
   ~operation() = default;
 };
+
+/// What a chain is suspended for that is no operation and cannot be withdrawn.
+enum class suspension : std::uint8_t { none, blocking_job, elsewhere };
 
 /// One line of coroutines: at most one of them runs or waits at a time. Two cache lines.
 ///
@@ -60,9 +79,14 @@ class chain {
   /// Suspends, calls op.visit() in another color, and resumes in this one.
   void visit(std::coroutine_handle<> self, color there, operation& op) noexcept;
 
-  /// Suspends for somebody who will call resume(), once, from any thread. Cannot be withdrawn.
-  void suspend(std::coroutine_handle<> self) noexcept { handle_ = self; }
+  /// Suspends until a call of resume(), once, from any thread. Cannot be withdrawn. `why` is for reports.
+  void suspend(std::coroutine_handle<> self, suspension why = suspension::elsewhere) noexcept {
+    handle_ = self;
+    suspended_for_ = why;
+  }
   void resume() noexcept;
+  /// By the coroutine, when it goes on after suspend(): reports do not show that any more.
+  void resumed() noexcept { suspended_for_ = suspension::none; }
 
   /// The operation of wait() has ended, or will not be waited for. Threads: any; the frame may be gone when this returns.
   void complete() noexcept;
@@ -73,6 +97,13 @@ class chain {
   /// Asks it to end: what it waits for, now or later, ends as canceled. Threads: any. Has no effect the second time.
   void cancel() noexcept;
   [[nodiscard]] bool cancel_requested() const noexcept;
+
+  /// The operation that it waits in; null: it runs, is about to, or is suspended for something else.
+  ///
+  /// Threads: any, while no worker runs.
+  [[nodiscard]] operation* waits_in() const noexcept;
+  /// What it was suspended for by suspend() and has not gone on from. Threads: as above.
+  [[nodiscard]] suspension suspended_for() const noexcept { return suspended_for_; }
 
   /// What await_suspend gives to go on with another coroutine of this chain. Where the compiler makes no tail calls (gcc without
   /// optimization, or with AddressSanitizer) each such step keeps a piece of the stack; every 256th gives all of them back.
@@ -136,6 +167,7 @@ class chain {
   color where_{};
   alignas(4) std::byte word_[4];       ///< a wait_word
   std::uint8_t transfers_ = 0;
+  suspension suspended_for_ = suspension::none;
   std::coroutine_handle<> handle_{};   ///< the coroutine to resume
   operation* operation_ = nullptr;     ///< of wait() or visit()
   turn* turn_ = nullptr;

@@ -35,11 +35,13 @@ class channel_state {
   struct sender : waiter {
     T* goes = nullptr;
     std::error_code outcome = errc::canceled;
+    [[nodiscard]] const char* name() const noexcept final { return "room in a channel"; }
   };
   /// Somebody who waits to receive; the value comes here.
   struct receiver : waiter {
     std::optional<T> came;
     std::error_code outcome = errc::canceled;
+    [[nodiscard]] const char* name() const noexcept final { return "a value from a channel"; }
   };
 
   explicit channel_state(std::size_t values)

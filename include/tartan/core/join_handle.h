@@ -37,6 +37,8 @@ class join_operation final : public operation {
     root_.get()->cancel();
     return false;
   }
+  [[nodiscard]] const char* name() const noexcept override { return "the end of a coroutine"; }
+  [[nodiscard]] std::source_location about() const noexcept override { return root_.get()->site(); }
 
  private:
   root_ref<T> root_;

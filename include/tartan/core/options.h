@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <tartan/core/color.h>
+#include <tartan/core/drained.h>
 
 namespace tartan {
 
@@ -76,6 +77,14 @@ struct options {
 
   /// Time that run() gives what is left after stop(), before it is destroyed.
   std::chrono::nanoseconds drain_within = std::chrono::seconds{10};
+
+  /// Gets what run() had to destroy, on the thread that called run(), before run() returns 1. Empty: one line on stderr. A function that
+  /// does nothing keeps run() silent. drain() returns the same and reports nothing.
+  std::function<void(const drained&)> on_destroyed{};
+
+  /// run_until_idle() that returns while coroutines wait says on stderr what each of them waits for, one line for those that were spawned
+  /// at one place and wait for the same. For programs whose coroutines should all have ended by then.
+  bool report_waiting = false;
 
   /// A handler that runs longer is reported; zero: never.
   std::chrono::nanoseconds stall_after = std::chrono::milliseconds{250};

@@ -10,8 +10,11 @@
 #include <string>
 #include <string_view>
 #include <tartan/core/color.h>
+#include <tartan/core/drained.h>
 #include <tartan/core/event.h>
 #include <tartan/core/options.h>
+#include <tartan/core/waiting.h>
+#include <vector>
 
 namespace tartan {
 
@@ -21,12 +24,6 @@ class strand;
 namespace detail {
 struct placed_color;
 }
-
-/// How a drain ended.
-struct drained {
-  bool complete = true;            ///< nothing was left
-  std::size_t destroyed = 0;       ///< events, and coroutines, each as one, that were destroyed without being run to the end
-};
 
 /// Sums over all workers since the runtime was made; exact while it does not run.
 struct runtime_counters {
@@ -86,11 +83,12 @@ class runtime {
   /// Errors: as post, for all of it; a batch that was made for another runtime ends the program.
   bool post(event_batch&& batch, std::source_location site = std::source_location::current());
 
-  /// Runs events, as worker 0, until stop(); then gives what is left `options.drain_within` and destroys the rest. After stop() it only
+  /// Runs events, as worker 0, until stop(). Then it gives what is left `options.drain_within` and destroys the rest. After stop() it only
   /// does the latter.
   ///
   /// Threads: one at a time; not from an event. Starts the other workers.
-  /// Errors: 0 if everything that was posted has run, else 1.
+  /// Errors: 0 if everything that was posted has run, else 1. `options.on_destroyed` hears what was destroyed; without it, one line on
+  /// stderr says so.
   int run(std::source_location site = std::source_location::current());
 
   /// Runs until no event, operation, timer or blocking job is left, or until stop().
@@ -107,6 +105,25 @@ class runtime {
   void stop() noexcept;
   [[nodiscard]] bool stopped() const noexcept;
 
+  /// Ends gracefully: takes in no new work, lets what is under way end, and stops when nothing is left, or when the time has passed.
+  ///
+  /// At once, between two events: listeners close, and what waits for new work ends with errc::canceled: accept, interval::next,
+  /// signal_set::next, directory_watch::next. A coroutine hears of it by shutdown_begun() and until_shutdown() of shutdown.h. All else goes
+  /// on: streams, timers, sleep, connect, spawned coroutines, blocking jobs, posts, also those of foreign threads. Nothing is left when no
+  /// event, operation or blocking job is, and no timer that is due within the time. Coroutines that wait for each other do not count.
+  /// The runtime then stops, as by stop(): run() cancels what still waits and gives it `options.drain_within`.
+  ///
+  /// Threads: any, also before run(), and signal handlers through shutdown_on. The time runs from this call. A second call can only
+  /// make it shorter; stop() ends it; zero is stop().
+  void shutdown(std::chrono::nanoseconds within) noexcept;
+  /// Whether shutdown() or stop() was called. Threads: any.
+  [[nodiscard]] bool shutting_down() const noexcept;
+
+  /// Shuts down at one of these signals, with this much time; a second one exits at once, as with stop_on.
+  ///
+  /// Errors: as stop_on. For a signal that was asked for before, the last call decides what it does.
+  void shutdown_on(std::initializer_list<int> signals, std::chrono::nanoseconds within);
+
   /// Stops at one of these signals; a second one exits at once with status 128 + signal.
   ///
   /// Errors: std::system_error, also for a signal that belongs to a signal_set. One runtime at a time: another one's call ends the program
@@ -115,8 +132,8 @@ class runtime {
 
   /// Stops, and runs until nothing is left or the time has passed; what remains is destroyed here, never run, and counted.
   ///
-  /// Waits for blocking jobs that are running; if they last longer than the time or `drain_within`, whichever is more, it ends the program with a
-  /// report.
+  /// Waits for blocking jobs that are running. A job that still runs when the time and `drain_within` have both passed, counted from this
+  /// call, ends the program with a report.
   /// Threads: not while another thread runs this runtime; not from an event.
   drained drain(std::chrono::nanoseconds within, std::source_location site = std::source_location::current());
 
@@ -127,6 +144,13 @@ class runtime {
   /// Lifetime: the runtime's; do not read or close it.
   /// Errors: std::system_error; ENOTSUP with a scheduler that uses select().
   [[nodiscard]] int descriptor();
+
+  /// The spawned coroutines that are suspended: where each was spawned, and what it waits for. After run_until_idle() these wait for
+  /// something that only another thread or a later event can give, or for each other. See options.report_waiting.
+  ///
+  /// Threads: not from an event, nor while another thread runs or drains the runtime; else the program ends with a message.
+  /// Order: none. Cost: a look at each coroutine; coroutines that nobody asks about pay nothing.
+  [[nodiscard]] std::vector<waiting_coroutine> waiting(std::source_location site = std::source_location::current()) const;
 
   [[nodiscard]] unsigned workers() const noexcept;
   [[nodiscard]] runtime_counters counters() const noexcept;

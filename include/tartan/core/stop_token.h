@@ -52,6 +52,7 @@ class stop_requested_operation final : public operation {
   }
   void await_resume() const noexcept {}
   bool cancel() noexcept override { return true; }
+  [[nodiscard]] const char* name() const noexcept override { return "a request to end"; }
 };
 
 }  // namespace detail

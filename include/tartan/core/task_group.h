@@ -44,6 +44,8 @@ class group_join_operation final : public operation {
     cancel_group(*group_);
     return false;
   }
+  [[nodiscard]] const char* name() const noexcept override { return "the end of a task group"; }
+  [[nodiscard]] std::source_location about() const noexcept override { return site_of(*group_); }
 
  private:
   group_state* group_;

@@ -34,6 +34,9 @@ value_or_nothing<T> take_value(task<T>& ended) {
 
 /// What the two forms have in common: the first exception cancels the others.
 class all_branches : public branches {
+ public:
+  [[nodiscard]] const char* name() const noexcept final { return "when_all"; }
+
  protected:
   void ended_as(std::size_t index, bool failed) noexcept {
     if (!failed || failed_ != no_branch) return;

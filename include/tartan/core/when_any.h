@@ -33,6 +33,9 @@ namespace detail {
 
 /// The first end cancels the others.
 class any_branches : public branches {
+ public:
+  [[nodiscard]] const char* name() const noexcept final { return "when_any"; }
+
  protected:
   void branch_ended(std::size_t index) noexcept final {
     if (first_ != no_branch) return;

@@ -19,6 +19,9 @@ namespace tartan::detail {
 
 /// Takes one connection from a listener.
 class accept_base : public io_wait {
+ public:
+  [[nodiscard]] const char* name() const noexcept final { return "a client of a listener"; }
+
  protected:
   accept_base(slot_key on, std::optional<color> into) noexcept : io_wait{on, flow::in}, into_{into} {}
   accept_base(accept_base&& before_it_begins) noexcept = default;
@@ -97,6 +100,9 @@ enum class connect_state : std::uint8_t {
 
 /// Waits for a connection that is being made.
 class connect_base : public io_wait {
+ public:
+  [[nodiscard]] const char* name() const noexcept final { return "a connection to a server"; }
+
  protected:
   connect_base(slot_key on, connect_state at) noexcept : io_wait{on, flow::out}, at_{at} {}
   connect_base(connect_base&& before_it_begins) noexcept = default;

@@ -37,6 +37,7 @@ class next_change_op : public io_wait {
  public:
   using value_type = directory_change;
   explicit next_change_op(slot_key on) noexcept : io_wait{on, flow::in} {}
+  [[nodiscard]] const char* name() const noexcept final { return "a change of a directory"; }
   [[nodiscard]] result<value_type> take() noexcept { return error() ? result<value_type>{error()} : result<value_type>{std::move(change_)}; }
 
  private:

@@ -148,14 +148,18 @@ class [[nodiscard]] file_awaitable final : public Op, private blocking_job {
   [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
     waiter_ = &self.promise().in();
     site = waiter_->site();
+    where = waiter_->where();
     if (this->try_now()) return waiter_->at_once(self);
-    waiter_->suspend(self);
+    waiter_->suspend(self, suspension::blocking_job);
     const std::error_code refused = start_file_job(waiter_->runtime(), *this);
     if (!refused) return true;
     this->fail(refused);
     return waiter_->at_once(self);
   }
-  value_type await_resume() { return this->take(); }
+  value_type await_resume() {
+    waiter_->resumed();
+    return this->take();
+  }
 
  private:
   chain* waiter_ = nullptr;
@@ -166,9 +170,10 @@ template <class Op, class F>
 class file_callback final : public Op, public pooled, private blocking_job {
  public:
   template <class G, class... Args>
-  file_callback(runtime_state& rt, color where, G&& f, std::source_location at, Args&&... args)
-      : Op{std::forward<Args>(args)...}, f_{std::forward<G>(f)}, rt_{&rt}, where_{where} {
+  file_callback(runtime_state& rt, color into, G&& f, std::source_location at, Args&&... args)
+      : Op{std::forward<Args>(args)...}, f_{std::forward<G>(f)}, rt_{&rt} {
     site = at;
+    where = into;
     blocking_job::run = [](blocking_job& job) noexcept {
       auto& self = static_cast<file_callback&>(job);
       self.finish();
@@ -191,7 +196,7 @@ class file_callback final : public Op, public pooled, private blocking_job {
   }
 
  private:
-  void complete() noexcept { submit_completion(*rt_, where_, event_); }
+  void complete() noexcept { submit_completion(*rt_, where, event_); }
   static file_callback& of(event& e) noexcept { return self_in<file_callback>(e); }
   static void run_event(event& e) {
     const std::unique_ptr<file_callback> self{&of(e)};
@@ -203,7 +208,6 @@ class file_callback final : public Op, public pooled, private blocking_job {
   event event_;
   F f_;
   runtime_state* rt_;
-  color where_;
 };
 
 /// Gets the result of an operation.

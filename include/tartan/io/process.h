@@ -89,6 +89,7 @@ class process_end_op : public io_wait {
  public:
   using value_type = process_end;
   explicit process_end_op(slot_key on) noexcept : io_wait{on, flow::in} {}
+  [[nodiscard]] const char* name() const noexcept final { return "the end of a child process"; }
   [[nodiscard]] result<value_type> take() const noexcept { return error() ? result<value_type>{error()} : result<value_type>{end_}; }
 
  private:

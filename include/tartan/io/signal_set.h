@@ -17,6 +17,7 @@ class next_signal_op : public io_wait {
  public:
   using value_type = int;
   explicit next_signal_op(slot_key on) noexcept : io_wait{on, flow::in} {}
+  [[nodiscard]] const char* name() const noexcept final { return "a signal"; }
   [[nodiscard]] result<int> take() const noexcept { return error() ? result<int>{error()} : result<int>{number_}; }
 
  private:

@@ -44,6 +44,8 @@ class io_wait : public operation {
   /// Asked by its chain: leaves the line.
   bool cancel() noexcept final;
 
+  [[nodiscard]] const char* name() const noexcept override { return way_ == flow::in ? "input of a descriptor" : "room for output of a descriptor"; }
+
  protected:
   /// `looks_first`: needs_no_call() is to be asked.
   io_wait(const slot_key& on, flow way, bool looks_first = false) noexcept
@@ -103,8 +105,10 @@ class io_wait : public operation {
   /// The same for one that calls back.
   virtual void call_back(bool /*last*/) {}
 
-  /// No worker runs: it will not be completed. Gives whether something was destroyed that counts.
-  virtual bool drop() noexcept { return false; }
+  /// The place that an operation with a callback was begun at; null: a coroutine's.
+  [[nodiscard]] virtual const std::source_location* callback_site() const noexcept { return nullptr; }
+  /// No worker runs: an operation with a callback destroys itself, and will not be completed.
+  virtual void drop() noexcept {}
 
   void ends_with(std::error_code error) noexcept {
     error_ = error.value();
@@ -191,10 +195,8 @@ class io_callback final : public Op, public pooled {
       io_wait::send(*rt_, where_, event_, *this);
     }
   }
-  bool drop() noexcept override {
-    delete this;
-    return true;
-  }
+  [[nodiscard]] const std::source_location* callback_site() const noexcept override { return &event_.site; }
+  void drop() noexcept override { delete this; }
 
   static io_callback& of(event& e) noexcept { return self_in<io_callback>(e); }
   static void run(event& e) {

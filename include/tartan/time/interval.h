@@ -28,7 +28,8 @@ struct tick_state {
 
 class tick_awaiter final : public sleep_awaiter {
  public:
-  explicit tick_awaiter(tick_state& of) noexcept : sleep_awaiter{of.next_ns, false}, of_{of} {}
+  explicit tick_awaiter(tick_state& of) noexcept : sleep_awaiter{of.next_ns, false, true}, of_{of} {}
+  [[nodiscard]] const char* name() const noexcept override { return "a tick of an interval"; }
   result<std::uint64_t> await_resume() noexcept {
     if (canceled()) return errc::canceled;
     return of_.pass();
@@ -65,7 +66,7 @@ class interval {
 
   /// Waits for the next tick, if it is still to come. Gives the number of ticks since the last call: 1, or more if some were missed.
   ///
-  /// Errors: errc::canceled if the coroutine is asked to end or the runtime stops.
+  /// Errors: errc::canceled if the coroutine is asked to end, or the runtime stops or shuts down: ticks have no end of their own.
   [[nodiscard]] auto next() noexcept { return detail::tick_operation{state_}; }
 
  private:

@@ -16,7 +16,8 @@ namespace detail {
 /// Waits for a timer of its own.
 class sleep_awaiter : public operation {
  public:
-  sleep_awaiter(std::uint64_t ns, bool from_now) noexcept : ns_{ns}, from_now_{from_now} {}
+  sleep_awaiter(std::uint64_t ns, bool from_now, bool ends_at_shutdown = false) noexcept
+      : ns_{ns}, from_now_{from_now}, ends_at_shutdown_{ends_at_shutdown} {}
   sleep_awaiter(const sleep_awaiter&) = delete;
   sleep_awaiter& operator=(const sleep_awaiter&) = delete;
 
@@ -28,6 +29,8 @@ class sleep_awaiter : public operation {
   result<> await_resume() const noexcept { return canceled_ ? result<>{errc::canceled} : result<>{}; }
 
   bool cancel() noexcept final;
+  void shutdown_begins(chain& waiter) noexcept final;
+  [[nodiscard]] const char* name() const noexcept override { return "a time"; }
 
  protected:
   ~sleep_awaiter() = default;
@@ -41,6 +44,7 @@ class sleep_awaiter : public operation {
   chain* sleeper_ = nullptr;
   std::uint64_t ns_;
   bool from_now_;
+  bool ends_at_shutdown_;
   bool canceled_ = false;
 };
 

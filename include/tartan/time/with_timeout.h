@@ -18,6 +18,9 @@ namespace detail {
 
 /// One branch and one timer; ends when the branch has ended and the timer's event is out of the way.
 class timed_branch : public branches {
+ public:
+  [[nodiscard]] const char* name() const noexcept final { return "with_timeout"; }
+
  protected:
   timed_branch(std::uint64_t ns, bool from_now) noexcept : ns_{ns}, from_now_{from_now} {}
   ~timed_branch() = default;
@@ -39,18 +42,9 @@ class timed_branch : public branches {
 };
 
 template <class T>
-struct timed_result {
-  using type = result<T>;
-};
-template <class T>
-struct timed_result<result<T>> {
-  using type = result<T>;
-};
-
-template <class T>
 class timeout_awaiter final : public timed_branch {
  public:
-  using value_type = typename timed_result<T>::type;
+  using value_type = result_of_t<T>;
 
   timeout_awaiter(std::uint64_t ns, bool from_now, task<T>&& limited) noexcept
       : timed_branch{ns, from_now}, task_{std::move(limited)} {}
@@ -100,7 +94,8 @@ class [[nodiscard]] timeout_operation {
 /// `auto r = co_await with_timeout(2s, f(x))`: awaits a task, or anything else that can be awaited, and asks it to end when the time is
 /// up. Gives one result: a task<result<T>> and a task<T> both give result<T>.
 ///
-/// Goes on only when what it awaits has ended: nothing is left running behind it. What cannot be cut short takes its time.
+/// Goes on only when what it awaits has ended: nothing is left running behind it. `blocking(f)` and `in(c, f)` cannot be cut short, so
+/// with_timeout around them takes as long as f does. abandonable_blocking(f) leaves an f behind that owns all that it uses.
 /// Color: the awaiter's.
 /// Errors: errc::timed_out if the time was up before the end. A result<T> that holds a value, or another error than canceled, is given
 /// as it is even then: what was done is not lost. An exception is thrown as it is.

@@ -175,8 +175,7 @@ bool drop_events(color_queue& q, std::size_t& counted) noexcept {
   auto& rt = *static_cast<runtime_state*>(line_pool::owner_of(&q));
   while (event* e = q.take()) {
     any = true;
-    counted += e->ops->counted ? 1 : 0;
-    discard_event(rt, *e);
+    counted += destroy_left_event(rt, *e);
   }
   return any;
 }

@@ -141,9 +141,7 @@ class paper_policy {
     }
     event& e = *t.what;
     from.free(&t, nullptr);
-    const std::size_t counts = e.ops->counted ? 1 : 0;
-    discard_event(rt_, e);
-    return counts;
+    return destroy_left_event(rt_, e);
   }
 
   /// After an event was queued: whether that is all, because nobody sleeps or the runtime is paused.

@@ -111,8 +111,7 @@ std::size_t serial_policy::drop_all() noexcept {
         continue;
       }
       size_.store(size_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-      dropped += next.what->ops->counted ? 1 : 0;
-      discard_event(rt_, *next.what);
+      dropped += destroy_left_event(rt_, *next.what);
     }
   }
   return dropped;

@@ -13,6 +13,7 @@
 #include <tartan/core/broadcast.h>
 #include <tartan/core/channel.h>
 #include <tartan/core/color.h>
+#include <tartan/core/drained.h>
 #include <tartan/core/event_batch.h>
 #include <tartan/core/hints.h>
 #include <tartan/core/in.h>
@@ -31,6 +32,7 @@
 #include <tartan/core/strand.h>
 #include <tartan/core/task.h>
 #include <tartan/core/task_group.h>
+#include <tartan/core/waiting.h>
 #include <tartan/core/watch.h>
 #include <tartan/core/when_all.h>
 #include <tartan/core/when_any.h>

@@ -32,14 +32,15 @@ constexpr std::size_t most_at_rest = 8 * 1024;    // the same, of one that a con
 constexpr auto idle_in_a_crowd = 1s;              // then who waits for a place may have this one
 constexpr auto slow_in_a_crowd = 10s;             // for the rest of a head or a body, or for taking a piece of a response
 constexpr auto quick = 100ms;                     // for the end, when another one waits for the place
-constexpr auto hurry = 1s;                        // for the end, and the rest of a head, once the server is to end; and for one more request
+constexpr auto hurry = 1s;                        // in a drain: for the end, the rest of a head, and one more request
 
 }  // namespace
 
-connection::connection(std::shared_ptr<site> of, tartan::tcp::stream peer, std::shared_ptr<const tls_certificates> certificates,
-                       std::shared_ptr<const ticket_keys> tickets)
+connection::connection(std::shared_ptr<site> of, tartan::tcp::stream peer,
+                       std::shared_ptr<const tls_certificates> certificates, std::shared_ptr<const ticket_keys> tickets)
     : site_{std::move(of)}, peer_{std::move(peer)},
-      tls_{certificates != nullptr ? std::make_unique<tls_stream>(std::move(certificates), std::move(tickets), peer_) : nullptr},
+      tls_{certificates == nullptr ? nullptr
+                                   : std::make_unique<tls_stream>(std::move(certificates), std::move(tickets), peer_)},
       color_{peer_.color()}, timer_{site_->runtime, color_} {}
 
 tartan::task<> connection::run() {
@@ -130,8 +131,9 @@ tartan::task<bool> connection::begin_tls() {
   co_return begun.has_value();
 }
 
-/// A client that keeps its connection may have sent its next request already, and would never know whether that was seen: so an idle
-/// connection is not closed at once. A request that comes in time is answered with `Connection: close`.
+/// A client that keeps its connection may have sent its next request already, and would never know whether that was
+/// seen: so an idle connection is not closed at once. A request that comes in time is answered with `Connection:
+/// close`.
 void connection::drain() noexcept {
   draining_ = true;
   if (phase_ == phase::file || phase_ == phase::sending || phase_ == phase::parting || phase_ == phase::body) return;
@@ -139,13 +141,14 @@ void connection::drain() noexcept {
   watch_or_cancel();
 }
 
-/// How long a drain waits for the request that a client may have sent before it could know of the end. Half of the drain is left for the
-/// answer.
+/// How long a drain waits for the request that a client may have sent before it could know of the end. Half of the
+/// drain is left for the answer.
 std::chrono::milliseconds connection::last_call() const noexcept {
   return std::min<std::chrono::milliseconds>(hurry, site_->settings.times.drain / 2);
 }
 
-/// Once in a drain: reads what the client has sent by now. Requests that begin in that are answered. An error is met by the next wait.
+/// Once in a drain: reads what the client has sent by now. Requests that begin in that are answered. An error is met by
+/// the next wait.
 void connection::look_again(std::span<std::byte> room) noexcept {
   has_looked_ = true;
   if (room.empty()) return;
@@ -331,11 +334,14 @@ void connection::enter(phase next) {
   phase_ = next;
   waits_since_ = now_;
   timed_out_ = false;
-  const auto in_drain = [&](std::chrono::milliseconds limit, std::chrono::milliseconds most) { return draining_ ? std::min(limit, most) : limit; };
+  const auto in_drain = [&](std::chrono::milliseconds limit, std::chrono::milliseconds most) {
+    return draining_ ? std::min(limit, most) : limit;
+  };
   const auto limit = [&]() -> std::chrono::milliseconds {
     switch (next) {
       case phase::head: return in_drain(limits.header, hurry);
-      case phase::idle: return in_drain(asked_ ? limits.idle : limits.header, last_call());  // nobody connects in order to wait
+      // Nobody connects in order to wait.
+      case phase::idle: return in_drain(asked_ ? limits.idle : limits.header, last_call());
       case phase::body: return limits.idle;
       case phase::lingering: return leaves_ ? quick : draining_ ? hurry : linger_for;
       case phase::parting: return leaves_ ? quick : limits.write;

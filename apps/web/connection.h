@@ -42,7 +42,8 @@ class alignas(64) connection {
   /// Serves until the peer has finished, or misbehaves, or the server is to end.
   tartan::task<> run();
 
-  /// Answers what the client has sent by now, or sends within a short time, and ends: the last of these answers says so.
+  /// Answers what the client has sent by now, or sends within a short time, and ends: the last of these answers says
+  /// so.
   void drain() noexcept;
   /// The same before run: the server drains already.
   void begin_in_drain() noexcept { draining_ = true; }

@@ -178,8 +178,8 @@ bool connection::answer_at_hand(const shared_page& what) {
   return large.has_value();
 }
 
-/// In a drain: whether the client has sent nothing behind the request that is being answered. What has come since look_again does not count,
-/// or a client that sends on and on would never be told that the connection ends.
+/// In a drain: whether the client has sent nothing behind the request that is being answered. What has come since
+/// look_again does not count, or a client that sends on and on would never be told that the connection ends.
 bool connection::is_last_of_drain() const noexcept {
   if (!draining_) return false;
   std::string_view behind = exchange_->in.text();

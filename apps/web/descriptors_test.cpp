@@ -1,5 +1,6 @@
 #include "descriptors.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -7,8 +8,6 @@
 #include <string>
 
 #include "file.h"
-
-#include <fcntl.h>
 
 namespace web {
 namespace {
@@ -40,7 +39,8 @@ TEST(descriptors, of_the_folders_of_many_hosts_are_not_there_for_clients) {
 }
 
 TEST(descriptors, that_are_open_already_are_not_there_for_clients) {
-  EXPECT_LT(share_of_descriptors(of_hosts(1), 1024, 503).connections, share_of_descriptors(of_hosts(1), 1024, 3).connections);
+  const std::size_t of_few = share_of_descriptors(of_hosts(1), 1024, 503).connections;
+  EXPECT_LT(of_few, share_of_descriptors(of_hosts(1), 1024, 3).connections);
 }
 
 TEST(descriptors, that_the_folders_need_are_named_where_there_are_too_few) {
@@ -48,7 +48,8 @@ TEST(descriptors, that_the_folders_need_are_named_where_there_are_too_few) {
     static_cast<void>(share_of_descriptors(of_hosts(600), 1024, 3));
     FAIL();
   } catch (const std::runtime_error& wrong) {
-    EXPECT_EQ(std::string{wrong.what()}, "600 hosts need 1292 descriptors, and this process may open 1024: raise LimitNOFILE= or ulimit -n");
+    EXPECT_EQ(std::string{wrong.what()},
+              "600 hosts need 1292 descriptors, and this process may open 1024: raise LimitNOFILE= or ulimit -n");
   }
 }
 

@@ -90,8 +90,8 @@ bool is_older(const struct stat& sibling, const file_time& file) noexcept {
   return modified < file && !is_cut;
 }
 
-/// Whether it may still be being written: it was modified less than 2 s ago, or is dated in the future. A compressor that writes in place
-/// leaves an empty file first, then a part; and a client, or a cache on the way, would keep that.
+/// Whether it may still be being written: it was modified less than 2 s ago, or is dated in the future. A compressor
+/// that writes in place leaves an empty file first, then a part; and a client, or a cache on the way, would keep that.
 bool is_young(const struct stat& sibling) noexcept {
   constexpr std::int64_t settled_after_s = 2;
   timespec now{};
@@ -104,8 +104,8 @@ struct found_siblings {
   bool has_young = false;  ///< there is one more
 };
 
-/// A sibling that is older than its file was made from an earlier state of it; an empty one decodes to nothing. Nothing: the siblings
-/// cannot be known, for want of a descriptor or memory.
+/// A sibling that is older than its file was made from an earlier state of it; an empty one decodes to nothing.
+/// Nothing: the siblings cannot be known, for want of a descriptor or memory.
 std::optional<found_siblings> siblings_of(int folder, const std::string& name, const file_version& version) noexcept {
   found_siblings found;
   for (const coding each : siblings) {
@@ -170,7 +170,8 @@ document_root::place document_root::now() const noexcept {
   has_moved_.store(true, std::memory_order_relaxed);
   found.own_ = file{::open(path_.c_str(), to_look_up)};
   found.descriptor_ = found.own_.descriptor();
-  if (!found.own_.is_open()) found.code_ = errno == ENOENT || errno == ENOTDIR ? status::unavailable : failure_of(errno);
+  if (found.own_.is_open()) return found;
+  found.code_ = errno == ENOENT || errno == ENOTDIR ? status::unavailable : failure_of(errno);
   return found;
 }
 
@@ -198,7 +199,8 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
   file opened{open_beneath(in, (name + std::string{suffix_of(wanted.as)}).c_str())};
   if (!opened.is_open()) {
     const int error = errno;
-    return error == ENOENT && with_.listings && wanted.as == coding::identity && wanted.path.ends_with('/') ? list(wanted.path, in) : failed(failure_of(error));
+    const bool may_be_listed = with_.listings && wanted.as == coding::identity && wanted.path.ends_with('/');
+    return error == ENOENT && may_be_listed ? list(wanted.path, in) : failed(failure_of(error));
   }
   struct stat now{};
   if (::fstat(opened.descriptor(), &now) != 0) return failed(status::internal_error);
@@ -219,8 +221,8 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
     found.content.has_young_sibling = there->has_young;
   }
   const bool young = may_change_unseen(version);  // asked before it is read
-  const bool has_same_siblings =
-      known != nullptr && known->siblings == found.content.siblings && known->has_young_sibling == found.content.has_young_sibling;
+  const bool has_same_siblings = known != nullptr && known->siblings == found.content.siblings &&
+                                 known->has_young_sibling == found.content.has_young_sibling;
   const bool is_known = has_same_siblings && known->version == version;
   const std::time_t seconds = std::time(nullptr);
   // Else it gets its tag, or its date, now.

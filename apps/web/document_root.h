@@ -42,7 +42,8 @@ class document_root {
   /// Errors: std::system_error if it is no folder that can be entered, or if the system has no openat2 (Linux 5.6).
   ///
   /// `told`: hears of each file that cannot be opened for want of a descriptor; null: nobody does.
-  explicit document_root(const std::string& folder, const root_options& with = {}, std::shared_ptr<shortage> told = nullptr);
+  explicit document_root(const std::string& folder, const root_options& with = {},
+                         std::shared_ptr<shortage> told = nullptr);
 
   /// Whether files can be opened in it: by now this process may have other rights. Errors: std::system_error.
   void check() const;

@@ -242,7 +242,8 @@ class folder_with_siblings : public folder {
   /// As a file that was written just now.
   void write_young(const char* name) {
     std::ofstream{path_ / name} << name;
-    std::filesystem::last_write_time(path_ / name, std::filesystem::file_time_type::clock::now() + 60s);  // this machine may be slow
+    // This machine may be slow.
+    std::filesystem::last_write_time(path_ / name, std::filesystem::file_time_type::clock::now() + 60s);
   }
   folder_with_siblings() { std::filesystem::last_write_time(path_ / "page", written_); }
 
@@ -255,7 +256,7 @@ TEST_F(folder_with_siblings, knows_none_that_may_still_be_being_written) {
   const document before = root_.load("/page", 100);
   EXPECT_TRUE(before.content.siblings.empty());
   EXPECT_TRUE(before.content.has_young_sibling);
-  EXPECT_NE(root_.load(key_of("/page", coding::gzip), 100).code, status::ok) << "it was looked for because of an earlier state";
+  EXPECT_NE(root_.load(key_of("/page", coding::gzip), 100).code, status::ok) << "an earlier state was known";
   EXPECT_TRUE(root_.load("/page", 100, &before.content).unchanged);
   std::filesystem::last_write_time(path_ / "page.gz", std::filesystem::file_time_type::clock::now() - 3s);
   const document after = root_.load("/page", 100, &before.content);

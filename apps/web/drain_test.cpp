@@ -210,7 +210,8 @@ class a_server_of_tls : public a_server {
   a_server_of_tls() { test::use_tls(with_, folder_.path()); }
 
   /// What comes up to this text, or the end.
-  [[nodiscard]] static tartan::task<std::string> opened(tartan::tcp::stream& c, test::tls_client& client, std::string_view until) {
+  [[nodiscard]] static tartan::task<std::string> opened(tartan::tcp::stream& c, test::tls_client& client,
+                                                        std::string_view until) {
     std::string all;
     bool is_ended = false;
     while (!is_ended && all.find(until) == std::string::npos) {

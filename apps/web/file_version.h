@@ -17,8 +17,8 @@ struct file_time {
   [[nodiscard]] static file_time of(const std::timespec& t) noexcept { return {t.tv_sec, t.tv_nsec}; }
   [[nodiscard]] auto operator<=>(const file_time&) const noexcept = default;
 
-  /// False before 1980-01-01. Package stores and reproducible images date every file 0 or 1 s after 1970 (1980 is the first year of zip
-  /// archives), so such a time does not tell one state of a file from the next.
+  /// False before 1980-01-01. Package stores and reproducible images date every file 0 or 1 s after 1970 (1980 is the
+  /// first year of zip archives), so such a time does not tell one state of a file from the next.
   [[nodiscard]] bool is_credible() const noexcept { return seconds >= 315'532'800; }
 };
 

@@ -18,12 +18,14 @@ namespace web {
 
 /// A folder and its pages.
 struct host {
-  /// `number`: counted from 0, the one that answers whoever names no other. `sweeps`: the library's. `told`: the root's.
+  /// `number`: counted from 0, the one that answers whoever names no other. `sweeps`: the library's. `told`: the
+  /// root's.
   ///
   /// Errors: as document_root's.
-  host(tartan::runtime& rt, const host_settings& with, const library_settings& kept, std::size_t number, std::shared_ptr<tartan::semaphore> sweeps,
-       std::shared_ptr<shortage> told)
-      : root{with.root, with.with, std::move(told)}, error_pages{with.error_pages}, name{with.names.empty() ? "" : with.names.front()}, https_only{with.https_only},
+  host(tartan::runtime& rt, const host_settings& with, const library_settings& kept, std::size_t number,
+       std::shared_ptr<tartan::semaphore> sweeps, std::shared_ptr<shortage> told)
+      : root{with.root, with.with, std::move(told)}, error_pages{with.error_pages},
+        name{with.names.empty() ? "" : with.names.front()}, https_only{with.https_only},
         headers{headers_of_any_answer(with.with.pages.headers, false)}, headers_before_tls{headers_of_any_answer(with.with.pages.headers, true)},
         pages{rt, root, kept, std::move(sweeps)}, index{number} {}
 

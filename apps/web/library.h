@@ -52,8 +52,9 @@ struct library_settings {
   [[nodiscard]] bool is_due(page_cache::time checked, page_cache::time now) const noexcept {
     return now - checked >= recheck / 2 && recheck >= std::chrono::milliseconds{50};
   }
-  /// How long after a check a page is given out without another one. A page with a sibling that may still be being written has a second
-  /// at most, however long the others have: else the sibling would not be found when it is old enough.
+  /// How long after a check a page is given out without another one. A page with a sibling that may still be being
+  /// written has a second at most, however long the others have: else the sibling would not be found when it is old
+  /// enough.
   [[nodiscard]] std::chrono::milliseconds fresh_for(const page& what) const noexcept {
     return what.has_young_sibling ? std::min(recheck, std::chrono::milliseconds{1'000}) : recheck;
   }

@@ -36,16 +36,19 @@ void take_all_descriptors() {
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
-/// Lowers the settings to what the descriptors of this process suffice for, and says so. If they run out all the same, pages in memory are
-/// served on, other files are answered with 503, clients that connect wait, and a line on stderr tells of it (shortage).
+/// Lowers the settings to what the descriptors of this process suffice for, and says so. If they run out all the same,
+/// pages in memory are served on, other files are answered with 503, clients that connect wait, and a line on stderr
+/// tells of it (shortage).
 void share_descriptors(web::settings& with, std::size_t open_before) {
   take_all_descriptors();
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   const web::descriptor_share possible = web::share_of_descriptors(with, limit.rlim_cur, open_before);
   if (possible.connections < with.max_connections) {
-    std::fprintf(stderr, "tartan-web: %zu connections at a time instead of %zu: this process may open %zu files (LimitNOFILE=, ulimit -n)\n",
-                 possible.connections, with.max_connections, static_cast<std::size_t>(limit.rlim_cur));
+    constexpr const char* text =
+        "tartan-web: %zu connections at a time instead of %zu: "
+        "this process may open %zu files (LimitNOFILE=, ulimit -n)\n";
+    std::fprintf(stderr, text, possible.connections, with.max_connections, static_cast<std::size_t>(limit.rlim_cur));
   }
   with.max_connections = possible.connections;
   with.pages.open_files = possible.open_files;
@@ -82,7 +85,8 @@ void begin_reload(web::server& server, const std::function<web::settings()>& rea
 
 /// The first SIGINT or SIGTERM lets requests in progress end, the second one nothing. runtime::stop_on would be too much: it cancels what waits,
 /// responses that are being written among it.
-tartan::task<> end_on(tartan::signal_set& signals, web::server& server, tartan::semaphore::permit& not_yet, std::function<web::settings()> read) {
+tartan::task<> end_on(tartan::signal_set& signals, web::server& server, tartan::semaphore::permit& not_yet,
+                      std::function<web::settings()> read) {
   bool is_ending = false;
   while (const tartan::result<int> number = co_await signals.next()) {
     if (*number == SIGHUP) {

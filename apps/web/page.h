@@ -60,8 +60,9 @@ struct file_state {
   file_time opened = {};            ///< when its folder was opened, see entity_tag
 };
 
-/// When the file was modified, for Last-Modified. Nothing if the next state could have the same date (RFC 9110, 8.8.2.1): the state
-/// is not certain, at most a second old, or dated in the future. Nothing for a date before 1980 either, see file_time::is_credible.
+/// When the file was modified, for Last-Modified. Nothing if the next state could have the same date (RFC 9110,
+/// 8.8.2.1): the state is not certain, at most a second old, or dated in the future. Nothing for a date before 1980
+/// either, see file_time::is_credible.
 [[nodiscard]] std::optional<std::time_t> date_of(const file_state& state, std::time_t now) noexcept;
 
 /// Fills in what is sent before the body. `path`: for a sibling, that of the file that it stands for. What has siblings, or is one, says that it depends

@@ -229,8 +229,9 @@ TEST(page, from_before_1980_has_a_tag_and_no_date) {
 
 TEST(page, of_any_year_has_a_version_and_a_date_if_there_is_one) {
   struct stat s{};
-  for (const std::int64_t seconds : {std::numeric_limits<std::int64_t>::min(), std::int64_t{-62'135'596'801}, std::int64_t{-9'300'000'000},
-                                     in_1994, std::int64_t{9'300'000'000}, std::numeric_limits<std::int64_t>::max()}) {
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t seconds : {least, -62'135'596'801, -9'300'000'000, in_1994, 9'300'000'000, most}) {
     s.st_mtim.tv_sec = s.st_ctim.tv_sec = seconds;
     EXPECT_EQ(file_version::of(s).modified.seconds, seconds);
     EXPECT_EQ(head_at(seconds, in_1994 + 2).find("Last-Modified") != std::string::npos, seconds == in_1994) << seconds;

@@ -126,7 +126,8 @@ void set_options(tartan::tcp::listener& door) {
 server::server(tartan::runtime& rt, const settings& with, ports which)
     : shortage_{std::make_shared<shortage>(rt)}, log_{log_of(rt, with)},
       site_{std::make_shared<site>(rt, with, log_.get(), sweeps_, shortage_)}, certificates_{certificates_of(with)},
-      tickets_{certificates_ != nullptr ? std::make_shared<const ticket_keys>() : nullptr}, rotation_{rt}, connections_{rt} {
+      tickets_{certificates_ != nullptr ? std::make_shared<const ticket_keys>() : nullptr}, rotation_{rt},
+      connections_{rt} {
   somebody_left_ = rt.now() - crowded_for;
   no_sweeps_.reserve(library::most_sweeps);
   if (which == ports::open) open_doors();
@@ -276,7 +277,7 @@ void server::rotate_tickets() noexcept {
   try {
     tickets_ = ticket_keys::after(*tickets_);
   } catch (const std::exception& wrong) {
-    std::fprintf(stderr, "tartan-web: the keys of TLS tickets are not renewed: %s; the next try is in a minute\n", wrong.what());
+    std::fprintf(stderr, "tartan-web: the keys of TLS tickets stay for one more minute: %s\n", wrong.what());
     again = std::chrono::minutes{1};
   }
   rotation_.set(again, [this] { rotate_tickets(); });  // in its own callback a timer needs no memory
@@ -354,7 +355,8 @@ server::renewal server::prepare(settings with) const {
     made.kept.append(made.kept.empty() ? "" : ", ").append("certificate");
   } else {
     made.certificates = certificates_of(with);
-    const bool is_other = certificates_ != nullptr && made.certificates != nullptr && !made.certificates->has_same_first(*certificates_);
+    const bool are_both_there = certificates_ != nullptr && made.certificates != nullptr;
+    const bool is_other = are_both_there && !made.certificates->has_same_first(*certificates_);
     if (is_other) made.tickets = std::make_shared<const ticket_keys>();
   }
   if (site_->is_as(with)) return made;
@@ -371,7 +373,8 @@ void server::take(renewal& made) {
     for (const auto& [number, open] : open_) {
       told.add(open->color(), [client = open, with = made.next] { client->renew(with); });
     }
-    if (log_ != nullptr && made.log != nullptr) log_->reopen(made.next->settings.access_log);  // not the new one: connections have this one
+    // The server keeps its log, for connections have that one.
+    if (log_ != nullptr && made.log != nullptr) log_->reopen(made.next->settings.access_log);
   }
   // From here on nothing fails.
   if (made.next != nullptr) {
@@ -394,7 +397,8 @@ void server::tell_of_failure(const std::exception& wrong, bool is_log_anew) cons
   }
 }
 
-/// `until_then`: another log, or none. Where there is no memory for it, it is tried again: nobody waits for this without a limit.
+/// `until_then`: another log, or none. Where there is no memory for it, it is tried again: nobody waits for this
+/// without a limit.
 tartan::task<> server::flush_log(std::shared_ptr<access_log> until_then) {
   for (bool is_flushed = false; !is_flushed;) {
     try {
@@ -441,7 +445,8 @@ tartan::task<> server::reload(std::function<settings()> read) {
   if (!draining_) notify_manager("READY=1");
 }
 
-/// Those behind the last that was told. Gives whether there was memory for all of them. It never meets a connection that is gone: see serve.
+/// Those behind the last that was told. Gives whether there was memory for all of them. It never meets a connection
+/// that is gone: see serve.
 bool server::tell_to_drain(std::uint64_t& last_told) noexcept {
   try {
     for (auto next = open_.upper_bound(last_told); next != open_.end(); ++next) {
@@ -503,7 +508,8 @@ tartan::task<> server::write_log(tartan::task<> flushed) {
   if (turn && log_ != nullptr) co_await std::move(flushed);
 }
 
-/// Responses are being sent: an allocation that fails must not end the program. So each step either has happened, or is tried again.
+/// Responses are being sent: an allocation that fails must not end the program. So each step either has happened, or is
+/// tried again.
 tartan::task<bool> server::drain() {
   draining_ = true;
   drain_ends_ = site_->runtime.now() + site_->settings.times.drain;
@@ -511,10 +517,13 @@ tartan::task<bool> server::drain() {
   for (door& each : doors_) each.at.close();
   full_.release();  // who was accepted and waits for a place gets one, also where there are as many as there may be
   const auto now = [this] { return site_->runtime.now(); };
-  for (std::uint64_t told = 0; !tell_to_drain(told) && now() < drain_ends_;) co_await tartan::sleep(for_memory);
+  for (std::uint64_t told = 0; !tell_to_drain(told) && now() < drain_ends_;) {
+    const tartan::result<> passed = co_await tartan::sleep(for_memory);
+    if (!passed) break;
+  }
   // A read or write that the disk does not end cannot be called off: nobody waits for the one who waits for it.
   std::optional<bool> ended;
-  for (const auto given_up = drain_ends_ + for_the_disk; !ended && now() < given_up;) {
+  for (const auto given_up = drain_ends_ + for_the_disk; now() < given_up;) {
     try {
       tartan::task<> all = one_by_one(end_connections(), end_sweeps());
       tartan::task<bool> in_time = ends_by(std::move(all), given_up);
@@ -522,20 +531,24 @@ tartan::task<bool> server::drain() {
     } catch (const std::bad_alloc&) {
       if (now() >= drain_ends_) connections_.cancel();
     }
-    if (!ended) co_await tartan::sleep(for_memory);
+    if (ended) break;
+    const tartan::result<> passed = co_await tartan::sleep(for_memory);
+    if (!passed) break;
   }
   if (cut_off_ != 0) {
     std::fprintf(stderr, "tartan-web: the time to drain was over before all was answered: connections that were cut off: %zu\n", cut_off_);
   }
   std::optional<bool> written;
-  for (const auto given_up = now() + for_the_disk; !written && now() < given_up;) {
+  for (const auto given_up = now() + for_the_disk; now() < given_up;) {
     try {
       tartan::task<> log = write_log(flush_log(nullptr));
       tartan::task<bool> in_time = ends_by(std::move(log), given_up);
       written = co_await std::move(in_time);
     } catch (const std::bad_alloc&) {  // nothing has begun
     }
-    if (!written) co_await tartan::sleep(for_memory);
+    if (written) break;
+    const tartan::result<> passed = co_await tartan::sleep(for_memory);
+    if (!passed) break;
   }
   co_return ended.value_or(connections_.size() == 0) && written.value_or(log_ == nullptr);
 }

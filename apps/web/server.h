@@ -51,10 +51,11 @@ class server {
   /// no memory left, it ends the program.
   tartan::task<> run();
 
-  /// Opens the access log anew, and serves by what `read` gives: requests whose head has not been read yet, and certificates for connections that come
-  /// from then on. What needs a new start, as where it listens, stays as it is, with a line on stderr. If anything of it cannot be used, `read`
-  /// throws, or there is no memory to tell every connection, all stays as it was, with a line that says why. A second one waits for the first, and stands for all that come meanwhile; while the
-  /// server drains, nothing is done.
+  /// Opens the access log anew, and serves by what `read` gives: requests whose head has not been read yet, and
+  /// certificates for the connections that come from then on. What needs a new start, as the addresses, stays as it is,
+  /// with a line on stderr. If anything cannot be used, `read` throws, or memory runs out, all but the log stays as it
+  /// was for every connection, with a line that says why. A second reload waits for the first, and stands for all that
+  /// come meanwhile; while the server drains, nothing is done.
   ///
   /// `read` is called on a thread that may block.
   [[nodiscard]] tartan::task<> reload(std::function<settings()> read);
@@ -63,7 +64,8 @@ class server {
   /// settings say; then ends them too, and says on stderr how many. Gives false if the disk hangs: what it has begun cannot be called off, and is not
   /// waited for longer than 5 s; nor is, then, the access log, so that all ends within 10 s more than the settings say.
   ///
-  /// Errors: none: what it lacks memory for is tried again until its time is over. The task itself is best made in good time.
+  /// Errors: none: what it lacks memory for is tried again until its time is over. The task itself is best made in good
+  /// time.
   tartan::task<bool> drain();
 
  private:

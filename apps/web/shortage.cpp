@@ -42,11 +42,14 @@ void shortage::tell(const char* what, int error) noexcept {
   const std::int64_t now = std::chrono::nanoseconds{rt_.now().time_since_epoch()}.count();
   std::int64_t next = next_.load(std::memory_order_relaxed);
   // Of several threads one says it.
-  if (now < next || !next_.compare_exchange_strong(next, now + between_lines.count(), std::memory_order_relaxed)) return;
+  if (now < next) return;
+  if (!next_.compare_exchange_strong(next, now + between_lines.count(), std::memory_order_relaxed)) return;
   rlimit limit{};
   static_cast<void>(::getrlimit(RLIMIT_NOFILE, &limit));
-  std::fprintf(stderr, "tartan-web: cannot %s: %s (%s, %zu times since the last such line; this process may open %llu files): %s\n", what,
-               std::strerror(error), name, untold_.exchange(0, std::memory_order_relaxed), static_cast<unsigned long long>(limit.rlim_cur),
+  const std::size_t times = untold_.exchange(0, std::memory_order_relaxed);
+  constexpr const char* text =
+      "tartan-web: cannot %s: %s (%s, %zu times since the last such line; this process may open %llu files): %s\n";
+  std::fprintf(stderr, text, what, std::strerror(error), name, times, static_cast<unsigned long long>(limit.rlim_cur),
                remedy_of(error));
 }
 

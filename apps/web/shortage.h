@@ -10,8 +10,8 @@
 
 namespace web {
 
-/// Says on stderr what could not be done, with the name of the error and what helps: the first time, and then once in ten seconds at most, with
-/// the number of times since the last line.
+/// Says on stderr what could not be done, with the name of the error and what helps: the first time, and then once in
+/// ten seconds at most, with the number of times since the last line.
 ///
 /// Threads: any, without a lock. Lifetime: the runtime's.
 class shortage {
@@ -23,8 +23,9 @@ class shortage {
 
  private:
   tartan::runtime& rt_;
-  std::atomic<std::int64_t> next_{std::numeric_limits<std::int64_t>::min()};  ///< ns of the clock; relaxed: only the number itself counts
-  std::atomic<std::size_t> untold_{0};                                        ///< relaxed: likewise
+  /// When a line may be said again, in ns of the clock. Relaxed: only the number itself counts.
+  std::atomic<std::int64_t> next_{std::numeric_limits<std::int64_t>::min()};
+  std::atomic<std::size_t> untold_{0};  ///< relaxed: likewise
 };
 
 }  // namespace web

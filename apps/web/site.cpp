@@ -28,12 +28,13 @@ library_settings share_of(library_settings all, std::size_t hosts, std::size_t w
 
 }  // namespace
 
-site::site(tartan::runtime& rt, const web::settings& with, access_log* to, const std::shared_ptr<tartan::semaphore>& sweeps,
-           const std::shared_ptr<shortage>& told)
+site::site(tartan::runtime& rt, const web::settings& with, access_log* to,
+           const std::shared_ptr<tartan::semaphore>& sweeps, const std::shared_ptr<shortage>& told)
     : runtime{rt}, settings{with}, log{to}, stores{rt, share_of(with.pages.cache, rt.workers() * with.hosts.size()), with.hosts.size()} {
   for (const host_settings& each : with.hosts) {
     try {
-      hosts_.push_back(std::make_unique<host>(rt, each, share_of(with.pages, with.hosts.size(), rt.workers()), hosts_.size(), sweeps, told));
+      const library_settings kept = share_of(with.pages, with.hosts.size(), rt.workers());
+      hosts_.push_back(std::make_unique<host>(rt, each, kept, hosts_.size(), sweeps, told));
     } catch (const std::system_error& wrong) {
       throw std::runtime_error{each.root_at.text + wrong.what()};
     }

@@ -49,8 +49,8 @@ class site {
   ///
   /// Errors: std::runtime_error, as document_root's, with the place in the file.
   /// `told`: document_root's, likewise.
-  site(tartan::runtime& rt, const web::settings& with, access_log* log, const std::shared_ptr<tartan::semaphore>& sweeps,
-       const std::shared_ptr<shortage>& told = nullptr);
+  site(tartan::runtime& rt, const web::settings& with, access_log* log,
+       const std::shared_ptr<tartan::semaphore>& sweeps, const std::shared_ptr<shortage>& told = nullptr);
 
   /// `name`: as a Host header has it, with or without a port; of one that no host has, the first.
   ///

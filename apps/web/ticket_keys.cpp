@@ -27,19 +27,22 @@ void fill(Bytes& bytes) {
 
 /// Called by OpenSSL within a handshake.
 struct ticket_keys::calls {
-  enum outcome : int { failed = -1, none = 0, done = 1, renew = 2 };  // as SSL_CTX_set_tlsext_ticket_key_evp_cb has them
+  // As SSL_CTX_set_tlsext_ticket_key_evp_cb has them.
+  enum outcome : int { failed = -1, none = 0, done = 1, renew = 2 };
 
   static bool begin_mac(const key& by, EVP_MAC_CTX* mac) noexcept {
     std::array<char, 7> digest{"SHA256"};
     auto secret = by.mac;
     const std::array params{OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, secret.data(), secret.size()),
-                            OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), 0), OSSL_PARAM_construct_end()};
+                            OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), 0),
+                            OSSL_PARAM_construct_end()};
     const bool is_set = EVP_MAC_CTX_set_params(mac, params.data()) == 1;
     OPENSSL_cleanse(secret.data(), secret.size());
     return is_set;
   }
 
-  static int seal(const key& by, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac) noexcept {
+  static int seal(const key& by, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,
+                  EVP_MAC_CTX* mac) noexcept {
     const EVP_CIPHER* const kind = EVP_aes_256_cbc();
     if (RAND_bytes(iv, EVP_CIPHER_get_iv_length(kind)) != 1) return failed;
     std::copy(by.name.begin(), by.name.end(), name);
@@ -53,11 +56,13 @@ struct ticket_keys::calls {
     const bool is_current = is(keys.seals_);
     if (!is_current && !is(keys.opens_)) return none;
     const key& by = is_current ? keys.seals_ : keys.opens_;
-    const bool is_ready = EVP_DecryptInit_ex2(cipher, EVP_aes_256_cbc(), by.cipher.data(), iv, nullptr) == 1 && begin_mac(by, mac);
+    const EVP_CIPHER* const kind = EVP_aes_256_cbc();
+    const bool is_ready = EVP_DecryptInit_ex2(cipher, kind, by.cipher.data(), iv, nullptr) == 1 && begin_mac(by, mac);
     return !is_ready ? failed : is_current ? done : renew;
   }
 
-  static int call(SSL* of, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac, int is_sealed) noexcept {
+  static int call(SSL* of, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac,
+                  int is_sealed) noexcept {
     const auto* const keys = static_cast<const ticket_keys*>(SSL_get_app_data(of));
     if (keys == nullptr) return none;
     return is_sealed != 0 ? seal(keys->seals_, name, iv, cipher, mac) : open(*keys, name, iv, cipher, mac);

@@ -12,9 +12,9 @@ namespace web {
 
 /// A key that seals tickets, and the one before it, which still opens them.
 ///
-/// A ticket holds the secret of its session, so the key of recorded tickets opens the recorded conversations. Hence a key lives for two
-/// intervals at most: a rotation makes a new object, for the connections that come from then on, and the last handshake that uses the old
-/// object destroys it.
+/// A ticket holds the secret of its session, so the key of recorded tickets opens the recorded conversations. Hence a
+/// key lives for two intervals at most: a rotation makes a new object, for the connections that come from then on, and
+/// the last handshake that uses the old object destroys it.
 /// Threads: any: an object never changes. Lifetime: its memory is cleansed.
 class ticket_keys {
  public:
@@ -35,7 +35,8 @@ class ticket_keys {
   /// Has the connections of this context seal and open tickets by the keys that they are given.
   static void set_up(ssl_ctx_st& of) noexcept;
 
-  /// Gives a connection these keys; null takes them away, and then it neither seals nor opens tickets. Lifetime: longer than the handshake.
+  /// Gives a connection these keys; null takes them away, and then it neither seals nor opens tickets. Lifetime: longer
+  /// than the handshake.
   ///
   /// Errors: std::bad_alloc.
   static void give(ssl_st& to, const ticket_keys* keys);

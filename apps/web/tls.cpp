@@ -103,8 +103,10 @@ ssl_ctx_st* tls_certificates::find(std::string_view name) const noexcept {
 
 void tls_stream::release::operator()(ssl_st* of) const noexcept { SSL_free(of); }
 
-tls_stream::tls_stream(std::shared_ptr<const tls_certificates> with, std::shared_ptr<const ticket_keys> tickets, tartan::tcp::stream& under)
-    : with_{std::move(with)}, tickets_{std::move(tickets)}, under_{under}, buffer_{std::make_unique<std::byte[]>(most_received)}, ssl_{SSL_new(with_->first())},
+tls_stream::tls_stream(std::shared_ptr<const tls_certificates> with, std::shared_ptr<const ticket_keys> tickets,
+                       tartan::tcp::stream& under)
+    : with_{std::move(with)}, tickets_{std::move(tickets)}, under_{under},
+      buffer_{std::make_unique<std::byte[]>(most_received)}, ssl_{SSL_new(with_->first())},
       came_{BIO_new(BIO_s_mem())}, leaves_{BIO_new(BIO_s_mem())} {
   if (ssl_ == nullptr || came_ == nullptr || leaves_ == nullptr) {
     BIO_free(came_);
@@ -193,7 +195,8 @@ tartan::result<std::size_t> tls_stream::read_at_hand(std::span<std::byte> into) 
   const tartan::result<std::size_t> got = under_.try_read_some(std::span{buffer_.get(), most_received});
   // An error of the stream is met by the next wait; what was received before counts first.
   const auto bytes = static_cast<int>(got ? *got : 0);
-  if (bytes != 0 && BIO_write(came_, buffer_.get(), bytes) != bytes) return std::make_error_code(std::errc::not_enough_memory);
+  const bool is_kept = bytes == 0 || BIO_write(came_, buffer_.get(), bytes) == bytes;
+  if (!is_kept) return std::make_error_code(std::errc::not_enough_memory);
   ERR_clear_error();
   std::size_t read = 0;
   switch (need_after(SSL_read_ex(ssl_.get(), into.data(), into.size(), &read))) {

@@ -42,8 +42,8 @@ class tls_certificates {
   tls_certificates(const tls_certificates&) = delete;
   tls_certificates& operator=(const tls_certificates&) = delete;
 
-  /// Whether the first certificate is the same: then tickets of those others may be resumed with these. After a change of the certificate
-  /// sessions begin anew, for it may have been changed because somebody else had its key.
+  /// Whether the first certificate is the same: then tickets of those others may be resumed with these. After a change
+  /// of the certificate sessions begin anew, for it may have been changed because somebody else had its key.
   [[nodiscard]] bool has_same_first(const tls_certificates& others) const noexcept;
 
   [[nodiscard]] ssl_ctx_st* first() const noexcept { return all_.front().get(); }
@@ -66,7 +66,8 @@ class tls_certificates {
 class tls_stream {
  public:
   /// `tickets`: null: its client gets none. Errors: std::bad_alloc.
-  tls_stream(std::shared_ptr<const tls_certificates> with, std::shared_ptr<const ticket_keys> tickets, tartan::tcp::stream& under);
+  tls_stream(std::shared_ptr<const tls_certificates> with, std::shared_ptr<const ticket_keys> tickets,
+             tartan::tcp::stream& under);
 
   /// First of all.
   [[nodiscard]] tartan::task<tartan::result<>> handshake();
@@ -96,7 +97,7 @@ class tls_stream {
   void drop_large_buffer() noexcept;
 
   std::shared_ptr<const tls_certificates> with_;
-  std::shared_ptr<const ticket_keys> tickets_;  ///< null behind the handshake: a long download must not keep old keys alive
+  std::shared_ptr<const ticket_keys> tickets_;  ///< null behind the handshake: a download keeps no old key alive
   tartan::tcp::stream& under_;
   std::unique_ptr<std::byte[]> buffer_;
   std::unique_ptr<ssl_st, release> ssl_;

@@ -29,8 +29,8 @@ inline void use_tls(settings& with, const std::string& folder) {
   with.listen_tls = {"127.0.0.1:0"};
 }
 
-/// One connection's. Believes any certificate. By TLS 1.2 unless a test wants another version: a ticket of 1.3 comes behind the handshake,
-/// and is not always as long.
+/// One connection's. Believes any certificate. By TLS 1.2 unless a test wants another version: a ticket of 1.3 comes
+/// behind the handshake, and is not always as long.
 class tls_client {
  public:
   struct release_session {

@@ -48,7 +48,8 @@ constexpr int most_refused = 64;
 
 bool is_shortage(int error) noexcept { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
 
-/// Tries again later: no edge will come for connections that are there already. `why`: the shortage; success: it is none.
+/// Tries again later: no edge will come for connections that are there already. `why`: the shortage; success: it is
+/// none.
 void pause(io_slot& on, listening& state, std::error_code why) noexcept {
   const slot_key key{&on, on.generation(), on.where()};
   on.service().retry_after_close(key);  // each time: a close that has let one connection in has taken it off the list

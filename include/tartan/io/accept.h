@@ -73,13 +73,15 @@ class listener_of : public io_object {
     start_io<accept_op<Stream>>(std::forward<F>(f), site, key(), c);
   }
 
-  /// Calls `f` with the error each time accept pauses because the process or the system has no more descriptors or memory: up to ten
-  /// times a second while that lasts. Replaces the last such function; an empty one ends it. Does nothing on a closed listener.
+  /// Calls `f` with the error each time accept pauses because the process or the system has no more descriptors or
+  /// memory: up to ten times a second while that lasts. Replaces the last such function; an empty one ends it. Does
+  /// nothing on a closed listener.
   ///
   /// Color: called in the listener's; set in it, or while nothing runs.
   /// Lifetime: f is kept until the listener is closed; a call that was posted before may still come.
   /// Errors: std::bad_alloc. A call that lacks memory is left out.
-  void on_shortage(std::function<void(std::error_code)> f, std::source_location site = std::source_location::current()) {
+  void on_shortage(std::function<void(std::error_code)> f,
+                   std::source_location site = std::source_location::current()) {
     if (check(site)) tell_of_shortages(key(), std::move(f));
   }
 

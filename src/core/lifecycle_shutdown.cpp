@@ -46,7 +46,7 @@ void lifecycle::shut_down(std::uint64_t within_ns) noexcept {
 
 /// Whether a call of shut_down() has not been followed yet: its doors are open, or it has made the time shorter.
 bool lifecycle::is_to_shut_down() const noexcept {
-  return rt_.closing() && shut_by_ns_.load(std::memory_order_relaxed) != shutting_by_ns_;
+  return rt_.closing() && !rt_.stopping() && shut_by_ns_.load(std::memory_order_relaxed) != shutting_by_ns_;
 }
 
 /// work(), by a caller who has entered. Once a shutdown was asked for: until nothing is left or its time has passed, and then stops.

@@ -325,7 +325,7 @@ void lifecycle::show_outside() noexcept {
   real_memory::heavy_barrier();  // against a post that signalled before the clear, and a post or a timer that saw the runtime run
   const bool ends_by_time = rt_.closing() && !rt_.stopping();
   outside->arm_timer(ends_by_time ? std::min(next_timer(), shut_by_ns_.load(std::memory_order_relaxed)) : next_timer());
-  if (rt_.policy().any_left() || rt_.clock().has_aside()) outside->signal();
+  if (rt_.policy().any_left() || rt_.clock().has_aside() || is_to_shut_down()) outside->signal();
 }
 
 /// An embedding program's loop waits for what the runtime's descriptors wait for.

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <string>
 #include <tartan/core/post.h>
+#include <tartan/core/shutdown.h>
+#include <tartan/core/spawn.h>
 #include <tartan/core/strand.h>
 #include <thread>
 #include <utility>
@@ -228,6 +230,28 @@ TEST_P(a_runtime, has_a_descriptor_that_is_readable_just_while_run_for_0_would_f
     ASSERT_EQ(rt.run_for(0ns), 0u);
     ASSERT_FALSE(readable(descriptor));
   }
+}
+
+TEST_P(a_runtime, shows_a_shutdown_to_a_loop_that_waits_for_the_descriptor) {
+  runtime rt{settings()};
+  bool heard = false;
+  rt.spawn_in(color{1}, [&]() -> task<> { heard = (co_await shutdown_begun()).has_value(); }).detach();
+  const int descriptor = rt.descriptor();
+  while (readable(descriptor)) rt.run_for(0ns);
+  rt.shutdown(std::chrono::hours{1});
+  EXPECT_TRUE(readable(descriptor));
+  while (readable(descriptor)) rt.run_for(0ns);
+  EXPECT_TRUE(heard);
+  EXPECT_TRUE(rt.stopped());
+}
+
+TEST_P(a_runtime, shows_a_shutdown_that_was_called_before_the_descriptor_was_asked_for) {
+  runtime rt{settings()};
+  rt.shutdown(std::chrono::hours{1});
+  EXPECT_TRUE(readable(rt.descriptor()));
+  rt.run_for(0ns);
+  EXPECT_TRUE(rt.stopped());
+  EXPECT_FALSE(readable(rt.descriptor()));
 }
 
 TEST_P(a_runtime, shows_what_was_posted_before_the_descriptor_was_asked_for) {

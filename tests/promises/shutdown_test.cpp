@@ -1,7 +1,6 @@
 // Contract 14: a graceful shutdown. Stops, drains and signals: stop_test.cpp.
 
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <signal.h>
 #include <tartan/tartan.h>
 
@@ -443,19 +442,6 @@ TEST(a_shutdown_DeathTest, ends_the_program_at_the_second_signal) {
     rt.run();
   };
   EXPECT_EXIT(twice(), ::testing::ExitedWithCode(128 + SIGUSR1), "");
-}
-
-TEST_P(a_shutdown, begins_in_an_embedding_loop_that_waits_for_the_descriptor) {
-  runtime rt{settings()};
-  std::error_code ended;
-  rt.spawn_in(color{1}, [&]() -> task<> { ended = (co_await until_shutdown(sleep(1h))).error(); }).detach();
-  const int side = rt.descriptor();
-  rt.run_for(0ns);
-  rt.shutdown(1h);
-  pollfd waits{side, POLLIN, 0};
-  EXPECT_EQ(::poll(&waits, 1, 60'000), 1);
-  rt.run_for(0ns);
-  EXPECT_EQ(ended, errc::canceled);
 }
 
 }  // namespace

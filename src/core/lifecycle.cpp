@@ -13,6 +13,7 @@
 #include "core/clock.h"
 #include "core/descriptors.h"
 #include "core/fatal.h"
+#include "core/foreign_waits.h"
 #include "core/fork_guard.h"
 #include "core/outside_descriptor.h"
 #include "core/root_registry.h"
@@ -268,6 +269,7 @@ void lifecycle::stop() noexcept {
 
 /// Occupied by the caller, all other workers paused.
 drained lifecycle::finish_off(std::uint64_t within_ns) {
+  const auto begun = std::chrono::steady_clock::now();
   rt_.begin_stop();
   run_.begin_drain();
   cancel_waits();
@@ -282,6 +284,7 @@ drained lifecycle::finish_off(std::uint64_t within_ns) {
   }
   rt_.guests().pass();  // blocking jobs that were admitted before the stop are in the pool
   const std::size_t jobs_dropped = await_blocking(within_ns);
+  rt_.foreign().await_all(begun + patience(within_ns));
   over_.store(true, std::memory_order_release);
   hide_source_outside();
   rt_.guests().pass();  // what was admitted before has arrived; the next one sees that it is over
@@ -300,15 +303,19 @@ void lifecycle::cancel_waits() noexcept {
   rt_.roots().cancel_all();
 }
 
+/// How long a drain waits, by the real clock, for what uses frames that it is about to destroy and cannot be cut short.
+std::chrono::nanoseconds lifecycle::patience(std::uint64_t within_ns) const noexcept {
+  constexpr std::uint64_t a_year_ns = 365ull * 24 * 3600 * 1'000'000'000;
+  const auto settings_ns = static_cast<std::uint64_t>(rt_.settings().drain_within.count());
+  return std::chrono::nanoseconds{static_cast<std::int64_t>(std::min(std::max(within_ns, settings_ns), a_year_ns))};
+}
+
 /// A blocking job uses frames and callables that are about to go: it cannot be cut short, only waited for.
 /// Gives how many had not begun and were destroyed.
 std::size_t lifecycle::await_blocking(std::uint64_t within_ns) noexcept {
   blocking_pool& pool = rt_.blocking();
   const std::size_t dropped = pool.drop_waiting();
-  constexpr std::uint64_t a_year_ns = 365ull * 24 * 3600 * 1'000'000'000;
-  const auto settings_ns = static_cast<std::uint64_t>(rt_.settings().drain_within.count());
-  const std::chrono::nanoseconds patience{static_cast<std::int64_t>(std::min(std::max(within_ns, settings_ns), a_year_ns))};
-  if (pool.wait_until_done(std::chrono::steady_clock::now() + patience)) return dropped;
+  if (pool.wait_until_done(std::chrono::steady_clock::now() + patience(within_ns))) return dropped;
   std::string report = "a blocking job does not end, so that the runtime cannot be drained; it was handed in at";
   for (const std::source_location& site : pool.running()) report += ' ' + place(site);
   fatal({report});

@@ -1,6 +1,7 @@
 #pragma once
 /// When workers run, sleep and leave: run, stop, drain, and the loop around a policy.
 
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdint>
@@ -165,6 +166,7 @@ class lifecycle {
   void secure_timer(std::uint64_t deadline_ns, worker* from) noexcept;
   void bind(const worker& w) noexcept;
   void cancel_waits() noexcept;
+  [[nodiscard]] std::chrono::nanoseconds patience(std::uint64_t within_ns) const noexcept;
   std::size_t await_blocking(std::uint64_t within_ns) noexcept;
   void mark_forked() noexcept;
   drained finish_off(std::uint64_t within_ns);

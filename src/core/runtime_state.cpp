@@ -8,6 +8,7 @@
 #include "core/blocking_pool.h"
 #include "core/descriptors.h"
 #include "core/fatal.h"
+#include "core/foreign_waits.h"
 #include "core/frame_pool.h"
 #include "core/futex_poller.h"
 #include "core/lifecycle.h"
@@ -62,6 +63,7 @@ runtime_state::runtime_state(options with)
   poller_->attach(workers_);
   frames_ = std::make_unique<frame_pool>(*this);
   roots_ = std::make_unique<root_registry>(*this);
+  foreign_ = std::make_unique<foreign_waits>(*this);
   blocking_ = std::make_unique<blocking_pool>(*this);
   life_ = std::make_unique<lifecycle>(*this);
   policy_ = make_scheduler(*this);

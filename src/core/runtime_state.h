@@ -29,6 +29,7 @@ namespace tartan::detail {
 
 class blocking_pool;
 class descriptors;
+class foreign_waits;
 class frame_pool;
 class root_registry;
 class scheduler;
@@ -57,6 +58,7 @@ class runtime_state {
   [[nodiscard]] blocking_pool& blocking() noexcept { return *blocking_; }
   [[nodiscard]] frame_pool& frames() noexcept { return *frames_; }
   [[nodiscard]] root_registry& roots() noexcept { return *roots_; }
+  [[nodiscard]] foreign_waits& foreign() noexcept { return *foreign_; }
   [[nodiscard]] poller& clock() noexcept { return *poller_; }
   [[nodiscard]] std::uint64_t now_ns() noexcept { return poller_->now_ns(); }
 
@@ -142,6 +144,7 @@ class runtime_state {
   real_memory::atomic<std::size_t> roots_outside_{0};
   std::unique_ptr<frame_pool> frames_;
   std::unique_ptr<root_registry> roots_;
+  std::unique_ptr<foreign_waits> foreign_;
   std::unique_ptr<blocking_pool> blocking_;
   std::unique_ptr<lifecycle> life_;
   std::unique_ptr<scheduler> policy_;

@@ -26,11 +26,14 @@ class event_batch {
   ~event_batch() { clear(); }
 
   /// Adds a callable.
-  template <class F>
+  template <detail::callable_without_arguments F>
   void add(color c, F&& f, std::source_location site = std::source_location::current()) {
     items_.reserve(items_.size() + 1 > items_.capacity() ? 2 * items_.size() + 16 : 0);
     items_.push_back({c, detail::make_event(*state_, std::forward<F>(f), site)});
   }
+  template <class... Args>
+    requires detail::ends_in_no_event<Args...>
+  detail::needs_a_callable_without_arguments add(Args&&... args) = delete;
 
   [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
   [[nodiscard]] bool empty() const noexcept { return items_.empty(); }

@@ -12,15 +12,12 @@
 #include <tartan/core/color.h>
 #include <tartan/core/event.h>
 #include <tartan/core/options.h>
+#include <tartan/core/spawn_call.h>
 
 namespace tartan {
 
 class event_batch;
 class strand;
-
-namespace detail {
-struct placed_color;
-}
 
 /// How a drain ended.
 struct drained {
@@ -58,28 +55,37 @@ class runtime {
   /// Order: posts to one color by one thread, or ordered by happens-before, run in that order.
   /// Cost: no allocation for a callable of up to 40 bytes; no lock, read-modify-write or system call for a post to the running color.
   /// Source: libasync-smp, section 3 (cpucb with a color).
-  template <class F>
+  template <detail::callable_without_arguments F>
   bool post(color c, F&& f, std::source_location site = std::source_location::current()) {
     return detail::submit(*state_, c, *detail::make_event(*state_, std::forward<F>(f), site));
   }
-  template <class F>
+  template <detail::callable_without_arguments F>
   bool post(F&& f, std::source_location site = std::source_location::current()) {
     return post(color{}, std::forward<F>(f), site);
   }
+  template <class... Args>
+    requires detail::ends_in_no_event<Args...>
+  detail::needs_a_callable_without_arguments post(Args&&... args) = delete;
 
   /// Starts a coroutine, in the default color or in `c`: tartan::spawn and tartan::spawn_in with this runtime, in spawn.h.
   ///
   /// Threads: any, at any time, also before run().
-  template <class F>
-  auto spawn(F&& f, std::source_location site = std::source_location::current());
-  template <class F, class A>
-  auto spawn(F&& f, A&& a, std::source_location site = std::source_location::current());
-  template <class F, class A, class B>
-  auto spawn(F&& f, A&& a, B&& b, std::source_location site = std::source_location::current());
-  template <class F, class A, class B, class C>
-  auto spawn(F&& f, A&& a, B&& b, C&& c, std::source_location site = std::source_location::current());
+  /// Limits: spawn takes eight arguments, spawn_in any number of them.
+  template <class F, class A = detail::no_argument, class B = detail::no_argument, class C = detail::no_argument,
+            class D = detail::no_argument, class E = detail::no_argument, class G = detail::no_argument,
+            class H = detail::no_argument, class I = detail::no_argument>
+    requires detail::spawnable_with<F, A, B, C, D, E, G, H, I>
+  auto spawn(F&& f, A&& a = {}, B&& b = {}, C&& c = {}, D&& d = {}, E&& e = {}, G&& g = {}, H&& h = {}, I&& i = {},
+             std::source_location site = std::source_location::current());
   template <class F, class... Args>
+    requires detail::spawnable<F, Args...>
   auto spawn_in(detail::placed_color c, F&& f, Args&&... args);
+  template <class F, class... Args>
+    requires(!detail::spawnable<F, Args...>)
+  detail::needs_a_function_that_gives_a_task_for_these_arguments spawn(F&& f, Args&&... args) = delete;
+  template <class F, class... Args>
+    requires(!detail::spawnable<F, Args...>)
+  detail::needs_a_function_that_gives_a_task_for_these_arguments spawn_in(detail::placed_color c, F&& f, Args&&... args) = delete;
 
   /// Posts everything in the batch, in its order.
   ///

@@ -135,6 +135,7 @@ class connect_op : public connect_base {
 /// Connects, for so long at most, and calls back.
 template <class Stream, class Limit, class F>
 task<> connect_then_call(transport over, address to, Limit limit, F f, std::source_location site) {
+  refuse_task<F&, result<Stream>>();
   f(co_await with_timeout(limit, io_awaitable<connect_op<Stream>>{std::in_place, begin_connection(over, to, site)}));
 }
 

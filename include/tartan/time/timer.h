@@ -56,6 +56,9 @@ class timer {
     fill(std::forward<F>(f), site);
     detail::arm(*rt_, wait_->node, detail::saturated_ns(at));
   }
+  template <class... Args>
+    requires detail::ends_in_no_timer_callback<Args...>
+  detail::needs_a_callable_that_takes_nothing_or_a_result set(Args&&... args) = delete;
 
   /// Calls it off: what was set will not be called, and is destroyed here. Gives whether anything was pending.
   ///

@@ -41,12 +41,14 @@ class stop_signals;
 /// Lifetime: made by runtime, destroyed after the last worker thread was joined.
 class runtime_state {
  public:
-  explicit runtime_state(options with);
+  explicit runtime_state(options with, std::source_location made_at);
   runtime_state(const runtime_state&) = delete;
   runtime_state& operator=(const runtime_state&) = delete;
   ~runtime_state();
 
   [[nodiscard]] const options& settings() const noexcept { return settings_; }
+  /// Where the program has made it, for messages.
+  [[nodiscard]] std::source_location made_at() const noexcept { return made_at_; }
   [[nodiscard]] const scheduler_choice& choice() const noexcept { return choice_; }
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }
   [[nodiscard]] scheduler& policy() noexcept { return *policy_; }
@@ -113,6 +115,9 @@ class runtime_state {
   /// A spawned coroutine, which a handle may keep after its end, was made or is freed, wherever its memory is from.
   void roots_changed(int more) noexcept;
 
+  /// The same for other objects of the user's that use the runtime when they end: set timers, batches with events, task groups.
+  void objects_changed(int more) noexcept;
+
   void name(color c, std::string_view name);
   void forget_name(color c) noexcept;
   [[nodiscard]] std::string name_of(color c) const;
@@ -121,10 +126,11 @@ class runtime_state {
   void escaped(color c, std::source_location site);
 
  private:
-  /// Ends the program if a handle outlives the runtime.
-  void expect_no_roots() const noexcept;
+  /// Ends the program if a handle, or another of the user's objects, outlives the runtime.
+  void expect_no_objects() const noexcept;
 
   options settings_;
+  std::source_location made_at_;
   scheduler_choice choice_;
   cpu_mask cpus_;
   unsigned workers_;
@@ -142,6 +148,7 @@ class runtime_state {
   real_memory::atomic<std::size_t> operations_{0};
   /// Those of foreign threads; relaxed, for it is read when no other thread uses the runtime.
   real_memory::atomic<std::size_t> roots_outside_{0};
+  real_memory::atomic<std::size_t> objects_outside_{0};
   std::unique_ptr<frame_pool> frames_;
   std::unique_ptr<root_registry> roots_;
   std::unique_ptr<foreign_waits> foreign_;

@@ -50,10 +50,12 @@ class io_service final : public readiness_ledger, public descriptors {
   [[nodiscard]] result<slot_key> open(int descriptor, color where, std::optional<strand> own, std::unique_ptr<slot_extra> more = nullptr,
                                       bool closes_at_stop = false, watched from = watched::at_once) noexcept;
 
-  /// Color: the slot's.
+  /// By who holds the slot's key, and gives it up. Color: the slot's.
   void close(io_slot& slot) noexcept;
   /// Gives the descriptor to the caller instead of closing it.
   [[nodiscard]] int release(io_slot& slot) noexcept;
+  /// Closes what somebody else holds: its slot stays that one's until it lets go.
+  void shut_down(io_slot& slot) noexcept;
   /// From wherever the object is destroyed: closes here if this is the slot's color or nothing runs, else by an event of that color.
   void abandon(slot_key key) noexcept;
 
@@ -80,6 +82,10 @@ class io_service final : public readiness_ledger, public descriptors {
   struct chunk;
   [[nodiscard]] io_slot* slot_at(std::uint32_t index) const noexcept;
   [[nodiscard]] io_slot* take_slot() noexcept;
+  class closing;
+  /// Nobody holds its key any more; it may be open or closed.
+  void let_go(io_slot& slot) noexcept;
+  void expect_no_objects() noexcept;
   [[nodiscard]] bool add_chunk() noexcept;
   void retry_starved() noexcept;
 

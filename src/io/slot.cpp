@@ -104,6 +104,8 @@ void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std
   closes_at_stop_ = closes_at_stop;
   is_watched_ = false;
   output_watched_ = false;
+  is_held = true;
+  opened_in_ = here != nullptr && here->in_event ? here->site : std::source_location{};
   if (is_told_) tell({});
 }
 
@@ -132,7 +134,7 @@ void io_slot::news() {
 
 [[gnu::cold]] void io_slot::tell_to_stop() noexcept {
   cancel_all(make_error_code(errc::canceled));
-  if (closes_at_stop_) service_.close(*this);
+  if (closes_at_stop_) service_.shut_down(*this);
 }
 
 /// Tries what waits in one direction, in order.

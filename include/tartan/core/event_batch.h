@@ -20,10 +20,10 @@ namespace tartan {
 /// worker and up to 128 colors, and one look for up to 128 colors at home.
 class event_batch {
  public:
-  explicit event_batch(runtime& rt) noexcept : state_{&rt.state()} {}
-  event_batch(event_batch&& other) noexcept : state_{other.state_}, items_{std::move(other.items_)} { other.items_.clear(); }
+  explicit event_batch(runtime& rt) noexcept;
+  event_batch(event_batch&& other) noexcept;
   event_batch& operator=(event_batch&&) = delete;
-  ~event_batch() { clear(); }
+  ~event_batch();
 
   /// Adds a callable.
   template <detail::callable_without_arguments F>

@@ -42,7 +42,7 @@ struct runtime_counters {
 class runtime {
  public:
   /// Errors: std::invalid_argument for an option out of its range; std::system_error if the system refuses a resource.
-  explicit runtime(options with = {});
+  explicit runtime(options with = {}, std::source_location site = std::source_location::current());
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
   ~runtime();

@@ -51,7 +51,8 @@ class runtime {
   ///
   /// Threads: any, at any time, also before run().
   /// Errors: false, and the callable is destroyed here, after stop() from a foreign thread. std::bad_alloc if there is no memory for the
-  /// event; if there is none to make a color that had no events, the program ends with a message.
+  /// event; if there is none to make a color that had no events, the program ends with a message. So it does for the color of another
+  /// runtime's strand.
   /// Order: posts to one color by one thread, or ordered by happens-before, run in that order.
   /// Cost: no allocation for a callable of up to 40 bytes; no lock, read-modify-write or system call for a post to the running color.
   /// Source: libasync-smp, section 3 (cpucb with a color).
@@ -122,7 +123,7 @@ class runtime {
   /// Stops, and runs until nothing is left or the time has passed; what remains is destroyed here, never run, and counted.
   ///
   /// Waits for blocking jobs that are running; if they last longer than the time or `drain_within`, whichever is more, it ends the program with a
-  /// report.
+  /// report. So it does for coroutines that wait for an awaitable of another library, which may still resume them.
   /// Threads: not while another thread runs this runtime; not from an event.
   drained drain(std::chrono::nanoseconds within, std::source_location site = std::source_location::current());
 

@@ -53,8 +53,9 @@ class group_join_operation final : public operation {
 
 /// Spawned coroutines that do not outlive a scope; see also with_task_group, which joins by itself.
 ///
-/// Threads: any, but for the end. Lifetime: to be joined before it is destroyed; else, with coroutines left, the program ends with a
-/// message, for they may use what goes out of scope with it.
+/// Threads: any, but for the end.
+/// Lifetime: to be joined before it is destroyed; else, with coroutines left, the program ends with a message, for they may use what goes
+/// out of scope with it. So it does if the runtime ends first.
 /// Limits: memory.
 class task_group {
  public:

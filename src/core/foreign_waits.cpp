@@ -1,5 +1,7 @@
-// A runtime that ends destroys the frames of its suspended coroutines. A frame whose handle another library holds may be resumed at any
-// time, so it cannot be destroyed: the drain waits for it, as for a blocking job. Hence this list; it also says what a drain waits for.
+// A runtime that ends destroys the frames of its suspended coroutines. A frame whose handle another library holds may
+// be resumed at any
+// time, so it cannot be destroyed: the drain waits for it, as for a blocking job. Hence this list; it also says what a
+// drain waits for.
 
 #include "core/foreign_waits.h"
 
@@ -16,7 +18,8 @@ namespace tartan::detail {
 namespace {
 
 std::string coroutine_text(const chain& waiter) {
-  return "a coroutine of " + color_text(waiter.where(), waiter.runtime().name_of(waiter.where())) + ", spawned at " + place(waiter.site());
+  const color where = waiter.where();
+  return "a coroutine of " + color_text(where, waiter.runtime().name_of(where)) + ", spawned at " + place(waiter.site());
 }
 
 }  // namespace
@@ -56,7 +59,8 @@ void foreign_waits::withdraw(foreign_wait& declined) noexcept {
 }
 
 void foreign_waits::resume(foreign_wait& ended) noexcept {
-  // ends-after-resume: a drain that finds the list empty waits for this gate before it destroys the frame, and the runtime before it ends.
+  // ends-after-resume: a drain that finds the list empty waits for this gate before it destroys the frame, and the
+  // runtime before it ends.
   // A worker needs none: the runtime does not end within one of its events.
   std::optional<guests::posting> in_gate;
   if (rt_.worker_here() == nullptr) in_gate.emplace(rt_.guests());

@@ -10,7 +10,8 @@ namespace tartan::detail {
 
 class runtime_state;
 
-/// All such waits that are under way. A thread that the runtime does not know will resume each of them, so a drain has to wait for them.
+/// All such waits that are under way. A thread that the runtime does not know will resume each of them, so a drain has
+/// to wait for them.
 ///
 /// Threads: any, unless it says otherwise.
 /// Cost: a mutex for each begin and each end.

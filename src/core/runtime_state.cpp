@@ -52,7 +52,8 @@ futex_poller::seat_kind seat_for(const scheduler_choice& choice) noexcept {
 
 }  // namespace
 
-static_assert(sizeof(runtime_state) >= std::size_t{1} << strand_color::mark_shift);  // else two might have the same mark
+// Else two that lie beside each other might have the same mark.
+static_assert(sizeof(runtime_state) >= std::size_t{1} << strand_color::mark_shift);
 
 runtime_state::runtime_state(options with, std::source_location made_at)
     : settings_{checked(std::move(with))},

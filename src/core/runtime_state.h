@@ -115,7 +115,8 @@ class runtime_state {
   /// A spawned coroutine, which a handle may keep after its end, was made or is freed, wherever its memory is from.
   void roots_changed(int more) noexcept;
 
-  /// The same for other objects of the user's that use the runtime when they end: set timers, batches with events, task groups.
+  /// The same for other objects of the user's that use the runtime when they end: set timers, batches with events, task
+  /// groups.
   void objects_changed(int more) noexcept;
 
   void name(color c, std::string_view name);

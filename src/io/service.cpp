@@ -133,7 +133,8 @@ void io_service::expect_no_objects() noexcept {
   for (unsigned n = 0; n < chunks_made_ * slots_in_chunk; ++n) {
     const io_slot& slot = *slot_at(n);
     if (!slot.is_held) continue;
-    const std::string which = slot.descriptor() >= 0 ? "with descriptor " + std::to_string(slot.descriptor()) : "that the stop has closed";
+    const bool is_open = slot.descriptor() >= 0;
+    const std::string which = is_open ? "with descriptor " + std::to_string(slot.descriptor()) : "that the stop has closed";
     const bool in_event = slot.opened_in().line() != 0;
     fatal({"an object ", which, ", of ", color_text(slot.where(), rt_.name_of(slot.where())), ", opened ",
            in_event ? "in an event that was posted at " + place(slot.opened_in()) : std::string{"outside of events"},
@@ -205,11 +206,13 @@ void io_service::retry_starved() noexcept {
   for (const slot_key& key : all) static_cast<void>(key.slot->ready(key.generation, readiness<real_memory>::in));
 }
 
-/// The event that closes, in the slot's color, what its object has left. Destroyed unrun, it only tells that there is no object any more.
+/// The event that closes, in the slot's color, what its object has left. Destroyed unrun, it only tells that there is
+/// no object any more.
 class io_service::closing {
  public:
   closing(io_service& of, const slot_key& key) noexcept : of_{&of}, slot_{key.slot}, generation_{key.generation} {}
-  closing(closing&& other) noexcept : of_{other.of_}, slot_{std::exchange(other.slot_, nullptr)}, generation_{other.generation_} {}
+  closing(closing&& other) noexcept
+      : of_{other.of_}, slot_{std::exchange(other.slot_, nullptr)}, generation_{other.generation_} {}
   closing& operator=(closing&&) = delete;
   ~closing() {
     if (slot_ != nullptr) of_->let_go(*slot_);

@@ -138,7 +138,8 @@ class alignas(64) io_slot {
  public:
   io_slot* next_free = nullptr;  ///< the service's
   std::unique_ptr<slot_extra> extra;
-  /// An object, or an operation that will give one, has its key. Color: the slot's; while it is closed, under the service's lock.
+  /// An object, or an operation that will give one, has its key. Color: the slot's; while it is closed, under the
+  /// service's lock.
   bool is_held = false;
   bool is_kept = false;  ///< closed while it was held; under the service's lock
 

@@ -35,23 +35,30 @@ using awaited_t = decltype(std::declval<std::remove_reference_t<awaiter_t<A>>&>(
 template <class A>
 concept awaitable = requires { typename awaited_t<A>; };
 
-/// An operand of another library: its awaiter suspends any coroutine. Those of this library suspend a `colored_promise` alone.
+/// An operand of another library: its awaiter suspends any coroutine. Those of this library suspend a `colored_promise`
+/// alone.
 template <class A>
 concept foreign_awaitable = requires(std::remove_reference_t<awaiter_t<A>>& awaiter, std::coroutine_handle<> any) {
   awaiter.await_suspend(any);
 };
 
-/// Awaits an awaiter where it lies. What await_transform gives is copied by gcc 12, even if it is a reference: so it is this.
+/// Awaits an awaiter where it lies. What await_transform gives is copied by gcc 12, even if it is a reference: so it is
+/// this.
 template <class Awaiter>
 class awaiter_in_place {
  public:
   explicit awaiter_in_place(Awaiter& awaiter) noexcept : awaiter_{&awaiter} {}
-  [[nodiscard]] bool await_ready() const noexcept(noexcept(std::declval<Awaiter&>().await_ready())) { return awaiter_->await_ready(); }
+  [[nodiscard]] bool await_ready() const noexcept(noexcept(std::declval<Awaiter&>().await_ready())) {
+    return awaiter_->await_ready();
+  }
   template <class Promise>
-  auto await_suspend(std::coroutine_handle<Promise> self) const noexcept(noexcept(std::declval<Awaiter&>().await_suspend(self))) {
+  auto await_suspend(std::coroutine_handle<Promise> self) const
+      noexcept(noexcept(std::declval<Awaiter&>().await_suspend(self))) {
     return awaiter_->await_suspend(self);
   }
-  decltype(auto) await_resume() const noexcept(noexcept(std::declval<Awaiter&>().await_resume())) { return awaiter_->await_resume(); }
+  decltype(auto) await_resume() const noexcept(noexcept(std::declval<Awaiter&>().await_resume())) {
+    return awaiter_->await_resume();
+  }
 
  private:
   Awaiter* awaiter_;

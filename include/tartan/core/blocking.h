@@ -44,7 +44,8 @@ using blocking_result_t = typename blocking_result<std::invoke_result_t<F>>::typ
 
 /// Takes result<R>, where R is what f gives.
 template <class Done, class F>
-concept takes_result_of = std::is_invocable_v<std::decay_t<F>> && std::is_invocable_v<std::decay_t<Done>, blocking_result_t<std::decay_t<F>>>;
+concept takes_result_of =
+    std::is_invocable_v<std::decay_t<F>> && std::is_invocable_v<std::decay_t<Done>, blocking_result_t<std::decay_t<F>>>;
 
 /// A job, its callables, its result and the event that brings the result back, in one allocation.
 template <class F, class Done>
@@ -142,6 +143,7 @@ template <class F, class Done>
 detail::needs_a_callable_without_arguments_and_one_that_takes_its_result blocking(color c, F&& f, Done&& done) = delete;
 template <class F, class Done>
   requires(!detail::takes_result_of<Done, F> && !detail::place_of_call<Done>)
-detail::needs_a_callable_without_arguments_and_one_that_takes_its_result blocking(runtime& rt, color c, F&& f, Done&& done) = delete;
+detail::needs_a_callable_without_arguments_and_one_that_takes_its_result blocking(runtime& rt, color c, F&& f,
+                                                                                  Done&& done) = delete;
 
 }  // namespace tartan

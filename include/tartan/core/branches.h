@@ -90,7 +90,8 @@ task<T> as_task(task<T>&& coroutine) noexcept {
 }
 /// What a task can give in the place of an awaitable's result: no reference to what ends with the awaitable.
 template <class A>
-using task_result_t = std::conditional_t<std::is_rvalue_reference_v<awaited_t<A>>, std::remove_reference_t<awaited_t<A>>, awaited_t<A>>;
+using task_result_t =
+    std::conditional_t<std::is_rvalue_reference_v<awaited_t<A>>, std::remove_reference_t<awaited_t<A>>, awaited_t<A>>;
 
 template <awaitable A>
   requires(!is_task<A>)

@@ -53,10 +53,11 @@ template <class... Args>
 concept ends_in_no_event =
     sizeof...(Args) != 0 && !callable_without_arguments<last_of<Args...>> && !place_of_call<last_of<Args...>>;
 
-/// What deleted overloads give. The compiler's message shows it instead of a list of candidates: what a call that does not fit needs.
+/// What deleted overloads give. The compiler's message shows it instead of a list of candidates: what a call that does
+/// not fit needs.
 struct needs_a_callable_without_arguments {};
 struct needs_a_callable_that_takes_nothing_or_a_result {};
-struct needs_a_function_that_gives_a_task_for_these_arguments {};
+struct needs_a_function_that_gives_a_task_for_the_arguments {};
 struct needs_a_callable_without_arguments_and_one_that_takes_its_result {};
 
 /// Where an event comes from; a scheduling policy may treat them differently (the papers' do).

@@ -13,7 +13,8 @@ namespace tartan {
 /// Events collected to be posted together, in order.
 ///
 /// Threads: one at a time.
-/// Lifetime: must not outlive its runtime, which ends the program with a message. Events that were never posted are destroyed with it.
+/// Lifetime: must not outlive its runtime, which ends the program with a message. Events that were never posted are
+/// destroyed with it.
 /// Limits: memory.
 /// Order: as that of the posts, one by one; but the events of a batch may begin to run before all of it is posted.
 /// Cost: from a foreign thread one read-modify-write for neighbors of one color together, and by value one more; one for each worker and

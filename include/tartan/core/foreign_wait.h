@@ -1,5 +1,6 @@
 #pragma once
-/// Awaiting what is not this library's: the coroutine comes back to its color, whichever thread resumes it. Library code.
+/// Awaiting what is not this library's: the coroutine comes back to its color, whichever thread resumes it. Library
+/// code.
 
 #include <concepts>
 #include <coroutine>
@@ -21,7 +22,8 @@ class foreign_wait {
   foreign_wait(const foreign_wait&) = delete;
   foreign_wait& operator=(const foreign_wait&) = delete;
 
-  /// The awaitable has resumed the bridge. Posts the coroutine to its color, unless the awaitable did not suspend at all.
+  /// The awaitable has resumed the bridge. Posts the coroutine to its color, unless the awaitable did not suspend at
+  /// all.
   ///
   /// Threads: any. The frame may be gone when this returns.
   void resume() noexcept;
@@ -59,8 +61,10 @@ class foreign_wait {
   std::exception_ptr thrown_;
 };
 
-/// The coroutine whose handle the awaitable gets. Nothing of the user's runs in it: when it is resumed, it posts the user's coroutine and
-/// ends. A coroutine, rather than a handle made by hand, so that the compiler deals with all that await_suspend may give.
+/// The coroutine whose handle the awaitable gets. Nothing of the user's runs in it: when it is resumed, it posts the
+/// user's coroutine and
+/// ends. A coroutine, rather than a handle made by hand, so that the compiler deals with all that await_suspend may
+/// give.
 class bridge {
  public:
   class promise_type : public pooled {
@@ -72,7 +76,9 @@ class bridge {
       if (of_ != nullptr && of_->is_pending()) [[unlikely]] of_->bridge_destroyed();
     }
 
-    [[nodiscard]] bridge get_return_object() noexcept { return bridge{std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    [[nodiscard]] bridge get_return_object() noexcept {
+      return bridge{std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
     [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
 
     /// Suspended for good: from here on another thread may destroy it.

@@ -51,7 +51,8 @@ class runtime {
   ///
   /// Threads: any, at any time, also before run().
   /// Errors: false, and the callable is destroyed here, after stop() from a foreign thread. std::bad_alloc if there is no memory for the
-  /// event; if there is none to make a color that had no events, the program ends with a message. So it does for the color of another
+  /// event; if there is none to make a color that had no events, the program ends with a message. So it does for the
+  /// color of another
   /// runtime's strand.
   /// Order: posts to one color by one thread, or ordered by happens-before, run in that order.
   /// Cost: no allocation for a callable of up to 40 bytes; no lock, read-modify-write or system call for a post to the running color.
@@ -83,10 +84,11 @@ class runtime {
   auto spawn_in(detail::placed_color c, F&& f, Args&&... args);
   template <class F, class... Args>
     requires(!detail::spawnable<F, Args...>)
-  detail::needs_a_function_that_gives_a_task_for_these_arguments spawn(F&& f, Args&&... args) = delete;
+  detail::needs_a_function_that_gives_a_task_for_the_arguments spawn(F&& f, Args&&... args) = delete;
   template <class F, class... Args>
     requires(!detail::spawnable<F, Args...>)
-  detail::needs_a_function_that_gives_a_task_for_these_arguments spawn_in(detail::placed_color c, F&& f, Args&&... args) = delete;
+  detail::needs_a_function_that_gives_a_task_for_the_arguments
+  spawn_in(detail::placed_color c, F&& f, Args&&... args) = delete;
 
   /// Posts everything in the batch, in its order.
   ///

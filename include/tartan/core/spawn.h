@@ -100,23 +100,25 @@ auto spawn(detail::placed_runtime rt, F&& f, Args&&... args) {
 
 template <class F, class... Args>
   requires(!detail::spawnable<F, Args...> && !std::is_same_v<std::remove_cvref_t<F>, runtime>)
-detail::needs_a_function_that_gives_a_task_for_these_arguments spawn(F&& f, Args&&... args) = delete;
+detail::needs_a_function_that_gives_a_task_for_the_arguments spawn(F&& f, Args&&... args) = delete;
 template <class F, class... Args>
   requires(!detail::spawnable<F, Args...>)
-detail::needs_a_function_that_gives_a_task_for_these_arguments spawn(runtime& rt, F&& f, Args&&... args) = delete;
+detail::needs_a_function_that_gives_a_task_for_the_arguments spawn(runtime& rt, F&& f, Args&&... args) = delete;
 template <class F, class... Args>
   requires(!detail::spawnable<F, Args...>)
-detail::needs_a_function_that_gives_a_task_for_these_arguments spawn_in(detail::placed_color c, F&& f, Args&&... args) = delete;
+detail::needs_a_function_that_gives_a_task_for_the_arguments
+spawn_in(detail::placed_color c, F&& f, Args&&... args) = delete;
 template <class F, class... Args>
   requires(!detail::spawnable<F, Args...>)
-detail::needs_a_function_that_gives_a_task_for_these_arguments spawn_in(runtime& rt, detail::placed_color c, F&& f, Args&&... args) = delete;
+detail::needs_a_function_that_gives_a_task_for_the_arguments
+spawn_in(runtime& rt, detail::placed_color c, F&& f, Args&&... args) = delete;
 
 template <class F, class A, class B, class C, class D, class E, class G, class H, class I>
   requires detail::spawnable_with<F, A, B, C, D, E, G, H, I>
 auto runtime::spawn(F&& f, A&& a, B&& b, C&& c, D&& d, E&& e, G&& g, H&& h, I&& i, std::source_location site) {
-  return detail::spawn_given(state(), site, std::forward<F>(f), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c),
-                             std::forward<D>(d), std::forward<E>(e), std::forward<G>(g), std::forward<H>(h),
-                             std::forward<I>(i));
+  return detail::spawn_given(state(), site, std::forward<F>(f), std::forward<A>(a), std::forward<B>(b),
+                             std::forward<C>(c), std::forward<D>(d), std::forward<E>(e), std::forward<G>(g),
+                             std::forward<H>(h), std::forward<I>(i));
 }
 template <class F, class... Args>
   requires detail::spawnable<F, Args...>

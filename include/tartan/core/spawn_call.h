@@ -27,7 +27,8 @@ struct placed_color {
 
 /// The same for a runtime.
 struct placed_runtime {
-  placed_runtime(runtime& rt, std::source_location at = std::source_location::current()) noexcept : into{&rt}, site{at} {}
+  placed_runtime(runtime& rt, std::source_location at = std::source_location::current()) noexcept
+      : into{&rt}, site{at} {}
 
   runtime* into;
   std::source_location site;
@@ -44,11 +45,13 @@ concept spawnable = gives_task_for<F, Args...> || (is_task<F> && sizeof...(Args)
 /// What stands in the place of an argument that a call does not have.
 struct no_argument {};
 
-/// The arguments of a call without a color or a runtime in front. C++ has no place of the call behind a pack, and no conversion that
+/// The arguments of a call without a color or a runtime in front. C++ has no place of the call behind a pack, and no
+/// conversion that
 /// deduces a type; so the parameters are counted, and those behind the last argument have a default.
 template <class... Args>
 struct spawn_arguments {
-  static constexpr std::size_t count = (std::size_t{0} + ... + std::size_t{!std::is_same_v<std::remove_cvref_t<Args>, no_argument>});
+  static constexpr std::size_t count =
+      (std::size_t{0} + ... + std::size_t{!std::is_same_v<std::remove_cvref_t<Args>, no_argument>});
 
   template <class F>
   static constexpr bool fit = []<std::size_t... I>(std::index_sequence<I...>) {

@@ -42,7 +42,8 @@ class promise_base : public pooled {
   };
   [[nodiscard]] last_step final_suspend() const noexcept { return {}; }
 
-  /// The library's own operations know the chain and are awaited as they are. Any other resumes the coroutine in its color, by a bridge.
+  /// The library's own operations know the chain and are awaited as they are. Any other resumes the coroutine in its
+  /// color, by a bridge.
   template <class A>
     requires(has_own_co_await<A> && !foreign_awaitable<A>)
   [[nodiscard]] A&& await_transform(A&& own) const noexcept {
@@ -110,7 +111,8 @@ class task_promise<void> final : public promise_base {
 /// A coroutine, to be awaited once: it starts then, in the awaiter's color, and the awaiter goes on when it has ended, in its
 /// own color. One that is never awaited never runs.
 ///
-/// It awaits tasks, the operations of this library, and awaitables of others. Those may resume it on any thread: it goes on in its color.
+/// It awaits tasks, the operations of this library, and awaitables of others. Those may resume it on any thread: it
+/// goes on in its color.
 /// Until then it counts as an operation that is under way; it cannot be canceled there.
 /// Color: a coroutine's color is free while it waits: other events of it run at each co_await.
 /// Lifetime: moved like any object until it is awaited, from then on kept by the awaiting expression. Arguments by reference must

@@ -54,7 +54,8 @@ class group_join_operation final : public operation {
 /// Spawned coroutines that do not outlive a scope; see also with_task_group, which joins by itself.
 ///
 /// Threads: any, but for the end.
-/// Lifetime: to be joined before it is destroyed; else, with coroutines left, the program ends with a message, for they may use what goes
+/// Lifetime: to be joined before it is destroyed; else, with coroutines left, the program ends with a message, for they
+/// may use what goes
 /// out of scope with it. So it does if the runtime ends first.
 /// Limits: memory.
 class task_group {
@@ -97,10 +98,11 @@ class task_group {
 
   template <class F, class... Args>
     requires(!detail::gives_task_for<F, Args...>)
-  detail::needs_a_function_that_gives_a_task_for_these_arguments spawn(F&& f, Args&&... args) = delete;
+  detail::needs_a_function_that_gives_a_task_for_the_arguments spawn(F&& f, Args&&... args) = delete;
   template <class F, class... Args>
     requires(!detail::gives_task_for<F, Args...>)
-  detail::needs_a_function_that_gives_a_task_for_these_arguments spawn_in(detail::placed_color c, F&& f, Args&&... args) = delete;
+  detail::needs_a_function_that_gives_a_task_for_the_arguments
+  spawn_in(detail::placed_color c, F&& f, Args&&... args) = delete;
 
   /// Asks all to end. Does not wait.
   void cancel() noexcept { detail::cancel_group(*state_); }

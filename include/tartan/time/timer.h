@@ -16,7 +16,8 @@ namespace tartan {
 ///
 /// Color: the one given; set and cancel are called in it, and so is the destructor if something is pending. While the runtime does not
 /// run, any thread may. Checked: elsewhere the program ends, with the timer's color and the place.
-/// Lifetime: must not outlive its runtime; once it was set, that ends the program with a message. Destroying it cancels.
+/// Lifetime: must not outlive its runtime; once it was set, that ends the program with a message. Destroying it
+/// cancels.
 /// Limits: up to about 292 years; longer waits never end. Memory bounds the number of timers; a million pending ones are usual.
 /// Cost: 192 bytes on the heap, from the first set on; set and cancel take the same time however many timers are pending.
 class timer {

@@ -48,7 +48,8 @@ default_policy::~default_policy() {
     const auto& q = *static_cast<color_queue*>(line);
     if (q.kind != queue_kind::strand || q.closing || q.in.look().is_closing()) return;
     const color own = raw_color::make(q.color_value);
-    fatal({"a strand outlives its runtime: ", color_text(own, rt_.name_of(own)), "; the runtime was made at ", detail::place(rt_.made_at())});
+    fatal({"a strand outlives its runtime: ", color_text(own, rt_.name_of(own)), "; the runtime was made at ",
+           detail::place(rt_.made_at())});
   });
 }
 

@@ -67,7 +67,8 @@ class default_policy {
   static constexpr std::uint64_t generation_mask = inbox<real_memory, event>::last_generation;
   [[nodiscard]] static constexpr std::uint64_t generation_of(color strands) noexcept { return (strands.value() >> line_bits) & generation_mask; }
 
-  /// Of a strand of this runtime, which may be gone; null for a strand of another one: with the wrong mark the number is too large.
+  /// Of a strand of this runtime, which may be gone; null for a strand of another one: with the wrong mark the number
+  /// is too large.
   [[nodiscard]] color_queue* queue_of_strand(color strands) const noexcept {
     return static_cast<color_queue*>(queues_.line_of((strands.value() ^ mark_) & line_mask));
   }

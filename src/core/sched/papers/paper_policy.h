@@ -40,8 +40,8 @@ class paper_policy {
   [[nodiscard]] strand_state* open_strand(worker* /*from*/, bool named) {
     auto* const made = static_cast<strand_line*>(strands_.allocate_shared());
     const std::uint64_t number = last_strand_.fetch_add(1, std::memory_order_relaxed);
-    made->color_value = strand_color::bit | ((number >> strand_color::number_bits) << strand_color::upper_shift) | strand_color::mark_of(rt_) |
-                        (number & strand_color::number_mask);
+    const std::uint64_t upper = (number >> strand_color::number_bits) << strand_color::upper_shift;
+    made->color_value = strand_color::bit | upper | strand_color::mark_of(rt_) | (number & strand_color::number_mask);
     made->named = named;
     made->is_open.store(true, std::memory_order_relaxed);
     return reinterpret_cast<strand_state*>(made);
@@ -73,7 +73,8 @@ class paper_policy {
       const auto& s = *static_cast<const strand_line*>(line);
       if (!s.is_open.load(std::memory_order_relaxed)) return;
       const color own = raw_color::make(s.color_value);
-      fatal({"a strand outlives its runtime: ", color_text(own, rt_.name_of(own)), "; the runtime was made at ", detail::place(rt_.made_at())});
+      fatal({"a strand outlives its runtime: ", color_text(own, rt_.name_of(own)), "; the runtime was made at ",
+             detail::place(rt_.made_at())});
     });
   }
 
@@ -119,7 +120,8 @@ class paper_policy {
   }
 
   /// A task for an event that was posted. Ends the program if there is no memory.
-  [[nodiscard]] task* new_task(task_memory& from, line_cache* cache, color where, event& e, std::uint32_t color_class) const noexcept {
+  [[nodiscard]] task* new_task(task_memory& from, line_cache* cache, color where, event& e,
+                               std::uint32_t color_class) const noexcept {
     refuse_foreign(rt_, where, "an event was posted", e.site);
     try {
       const handler_hints hints = hints_of(e);

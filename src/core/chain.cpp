@@ -13,6 +13,7 @@
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
+#include "core/strand_color.h"
 
 namespace tartan::detail {
 
@@ -20,9 +21,9 @@ namespace {
 
 using steps = chain_steps;
 
-/// A color that no strand has: the numbers of strands' lines stay below bit 43.
+/// A color that no strand has.
 color color_of_its_own(const void* chain) noexcept {
-  constexpr std::uint64_t anonymous = (std::uint64_t{1} << 63) | (std::uint64_t{1} << 43);
+  constexpr std::uint64_t anonymous = strand_color::bit | strand_color::of_a_coroutine;
   return raw_color::make(anonymous | (reinterpret_cast<std::uintptr_t>(chain) >> 6));
 }
 

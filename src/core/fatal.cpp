@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/strand_color.h"
+
 namespace tartan::detail {
 
 namespace {
@@ -74,7 +76,8 @@ std::string color_text(color c, std::string_view name) {
   } else if (c == color::unordered) {
     text = "unordered";
   } else if (c.value() >= upper_half) {
-    text = name.empty() ? "strand " + std::to_string(c.value() - upper_half) : "strand";
+    const std::uint64_t within_runtime = strand_color::is(c) ? c.value() & ~strand_color::mark_mask : c.value();
+    text = name.empty() ? "strand " + std::to_string(within_runtime - upper_half) : "strand";
   } else {
     text = "color " + std::to_string(c.value());
   }

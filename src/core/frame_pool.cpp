@@ -167,7 +167,8 @@ frame_pool::frame_pool(runtime_state& rt) : rt_{rt}, caches_{std::make_unique<ca
 
 frame_pool::~frame_pool() {
   if (const std::int64_t left = live(); left != 0) {
-    fatal({"a runtime was destroyed before ", std::to_string(left), " coroutines, or handles of coroutines, that belong to it"});
+    fatal({"a runtime was destroyed before ", std::to_string(left),
+           " coroutines, or handles of coroutines, that belong to it; it was made at ", place(rt_.made_at())});
   }
   for (std::size_t n = 0; n < classes; ++n) {
     for (void* const slab : depots_[n].slabs) {

@@ -15,6 +15,7 @@ class group_state {
   group_state(runtime_state& rt, std::source_location site) noexcept;
   group_state(const group_state&) = delete;
   group_state& operator=(const group_state&) = delete;
+  ~group_state();
 
   void add(root& r) noexcept;
   /// It was never started.

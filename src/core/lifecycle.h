@@ -1,6 +1,7 @@
 #pragma once
 /// When workers run, sleep and leave: run, stop, drain, and the loop around a policy.
 
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdint>
@@ -174,6 +175,7 @@ class lifecycle {
   void secure_timer(std::uint64_t deadline_ns, worker* from) noexcept;
   void bind(const worker& w) noexcept;
   void cancel_waits() noexcept;
+  [[nodiscard]] std::chrono::steady_clock::time_point real_deadline(std::uint64_t until_ns) const noexcept;
   std::size_t await_blocking(std::uint64_t until_ns) noexcept;
   [[noreturn]] void report_stuck_jobs() noexcept;
   void mark_forked() noexcept;

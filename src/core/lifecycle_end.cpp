@@ -9,6 +9,7 @@
 #include "core/clockwork.h"
 #include "core/descriptors.h"
 #include "core/fatal.h"
+#include "core/foreign_waits.h"
 #include "core/lifecycle.h"
 #include "core/occupation.h"
 #include "core/root_registry.h"
@@ -51,6 +52,7 @@ drained lifecycle::finish_off(std::uint64_t within_ns) {
   }
   rt_.guests().pass();  // blocking jobs that were admitted before the stop are in the pool
   const std::size_t jobs_dropped = await_blocking(saturated_sum(now_ns, patience_ns));
+  rt_.foreign().await_all(real_deadline(saturated_sum(now_ns, patience_ns)));
   over_.store(true, std::memory_order_release);
   hide_source_outside();
   rt_.guests().pass();  // what was admitted before has arrived; the next one sees that it is over
@@ -70,16 +72,20 @@ void lifecycle::cancel_waits() noexcept {
   rt_.roots().cancel_all();
 }
 
-/// Until this time of the runtime's clock: what has passed of it is not waited for again. A blocking job uses frames and callables that
-/// are about to go, so it cannot be cut short. Gives how many jobs had not begun and were destroyed.
-std::size_t lifecycle::await_blocking(std::uint64_t until_ns) noexcept {
-  blocking_pool& pool = rt_.blocking();
-  const std::size_t dropped = pool.drop_waiting(&rt_.destroyed());
+/// From the runtime's clock to the real one. What has passed is not waited for again.
+std::chrono::steady_clock::time_point lifecycle::real_deadline(std::uint64_t until_ns) const noexcept {
   constexpr std::uint64_t a_year_ns = 365ull * 24 * 3600 * 1'000'000'000;
   const std::uint64_t now_ns = rt_.now_ns();
   const std::uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-  const std::chrono::nanoseconds patience{static_cast<std::int64_t>(std::min(left_ns, a_year_ns))};
-  if (pool.wait_until_done(std::chrono::steady_clock::now() + patience)) return dropped;
+  return std::chrono::steady_clock::now() + std::chrono::nanoseconds{static_cast<std::int64_t>(std::min(left_ns, a_year_ns))};
+}
+
+/// Until this time of the runtime's clock. A blocking job uses frames and callables that are about to go, so it cannot be cut short.
+/// Gives how many jobs had not begun and were destroyed.
+std::size_t lifecycle::await_blocking(std::uint64_t until_ns) noexcept {
+  blocking_pool& pool = rt_.blocking();
+  const std::size_t dropped = pool.drop_waiting(&rt_.destroyed());
+  if (pool.wait_until_done(real_deadline(until_ns))) return dropped;
   report_stuck_jobs();
 }
 

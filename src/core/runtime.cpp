@@ -20,7 +20,8 @@ std::uint64_t ns_of(std::chrono::nanoseconds duration) {
 
 }  // namespace
 
-runtime::runtime(options with) : state_{std::make_unique<detail::runtime_state>(std::move(with))} {}
+runtime::runtime(options with, std::source_location site)
+    : state_{std::make_unique<detail::runtime_state>(std::move(with), site)} {}
 
 runtime::~runtime() {
   if (!state_->life().over()) (void)drain(std::chrono::nanoseconds{0});
@@ -77,6 +78,18 @@ bool runtime::post(event_batch&& batch, std::source_location site) {
   }
   batch.items_.clear();
   return true;
+}
+
+event_batch::event_batch(runtime& rt) noexcept : state_{&rt.state()} { state_->objects_changed(1); }
+
+event_batch::event_batch(event_batch&& other) noexcept : state_{other.state_}, items_{std::move(other.items_)} {
+  other.items_.clear();
+  state_->objects_changed(1);
+}
+
+event_batch::~event_batch() {
+  clear();
+  state_->objects_changed(-1);
 }
 
 void event_batch::clear() noexcept {

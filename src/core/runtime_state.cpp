@@ -8,6 +8,7 @@
 #include "core/blocking_pool.h"
 #include "core/descriptors.h"
 #include "core/fatal.h"
+#include "core/foreign_waits.h"
 #include "core/frame_pool.h"
 #include "core/futex_poller.h"
 #include "core/lifecycle.h"
@@ -15,6 +16,7 @@
 #include "core/sched/papers/color_queues_policy.h"
 #include "core/sched/policy.h"
 #include "core/signals.h"
+#include "core/strand_color.h"
 #include "core/worker.h"
 
 namespace tartan::detail {
@@ -50,8 +52,12 @@ futex_poller::seat_kind seat_for(const scheduler_choice& choice) noexcept {
 
 }  // namespace
 
-runtime_state::runtime_state(options with)
+// Else two that lie beside each other might have the same mark.
+static_assert(sizeof(runtime_state) >= std::size_t{1} << strand_color::mark_shift);
+
+runtime_state::runtime_state(options with, std::source_location made_at)
     : settings_{checked(std::move(with))},
+      made_at_{made_at},
       choice_{scheduler_choice::from(settings_)},
       cpus_{cpu_mask::of_this_thread()},
       workers_{workers_for(settings_, choice_)},
@@ -62,6 +68,7 @@ runtime_state::runtime_state(options with)
   poller_->attach(workers_);
   frames_ = std::make_unique<frame_pool>(*this);
   roots_ = std::make_unique<root_registry>(*this);
+  foreign_ = std::make_unique<foreign_waits>(*this);
   blocking_ = std::make_unique<blocking_pool>(*this);
   life_ = std::make_unique<lifecycle>(*this);
   policy_ = make_scheduler(*this);
@@ -78,7 +85,7 @@ runtime_state::~runtime_state() {
   delete descriptors_.load(std::memory_order_acquire);  // pairs with plug_in; before the policy, for they hold strands
   policy_.reset();
   delete timers_.load(std::memory_order_acquire);  // pairs with plug_in
-  expect_no_roots();
+  expect_no_objects();
   life_.reset();
 }
 
@@ -122,11 +129,26 @@ void runtime_state::roots_changed(int more) noexcept {
   }
 }
 
+void runtime_state::objects_changed(int more) noexcept {
+  if (worker* const w = worker_here()) {
+    w->objects.add(static_cast<std::uint64_t>(more));
+  } else {
+    objects_outside_.fetch_add(static_cast<std::size_t>(more), std::memory_order_relaxed);
+  }
+}
+
 // The pool of frames looks too, but it does not know those that were made outside of it: by a foreign thread, or large.
-void runtime_state::expect_no_roots() const noexcept {
-  std::size_t left = roots_outside_.load(std::memory_order_relaxed);
-  for (unsigned n = 0; n < workers_; ++n) left += life_->at(n).roots.get();
-  if (left != 0) fatal({"a runtime was destroyed before ", std::to_string(left), " coroutines, or handles of coroutines, that belong to it"});
+void runtime_state::expect_no_objects() const noexcept {
+  std::size_t roots = roots_outside_.load(std::memory_order_relaxed);
+  std::size_t others = objects_outside_.load(std::memory_order_relaxed);
+  for (unsigned n = 0; n < workers_; ++n) {
+    roots += life_->at(n).roots.get();
+    others += life_->at(n).objects.get();
+  }
+  if (roots == 0 && others == 0) return;
+  fatal({"a runtime was destroyed before ", std::to_string(roots != 0 ? roots : others),
+         roots != 0 ? " coroutines, or handles of coroutines, that" : " timers, event batches or task groups that",
+         " belong to it; it was made at ", place(made_at_)});
 }
 
 void runtime_state::expect_no_guards() const noexcept {

@@ -30,6 +30,7 @@ namespace tartan::detail {
 
 class blocking_pool;
 class descriptors;
+class foreign_waits;
 class frame_pool;
 class root_registry;
 class scheduler;
@@ -41,12 +42,14 @@ class stop_signals;
 /// Lifetime: made by runtime, destroyed after the last worker thread was joined.
 class runtime_state {
  public:
-  explicit runtime_state(options with);
+  explicit runtime_state(options with, std::source_location made_at);
   runtime_state(const runtime_state&) = delete;
   runtime_state& operator=(const runtime_state&) = delete;
   ~runtime_state();
 
   [[nodiscard]] const options& settings() const noexcept { return settings_; }
+  /// Where the program has made it, for messages.
+  [[nodiscard]] std::source_location made_at() const noexcept { return made_at_; }
   [[nodiscard]] const scheduler_choice& choice() const noexcept { return choice_; }
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }
   [[nodiscard]] scheduler& policy() noexcept { return *policy_; }
@@ -58,6 +61,7 @@ class runtime_state {
   [[nodiscard]] blocking_pool& blocking() noexcept { return *blocking_; }
   [[nodiscard]] frame_pool& frames() noexcept { return *frames_; }
   [[nodiscard]] root_registry& roots() noexcept { return *roots_; }
+  [[nodiscard]] foreign_waits& foreign() noexcept { return *foreign_; }
   [[nodiscard]] poller& clock() noexcept { return *poller_; }
   [[nodiscard]] std::uint64_t now_ns() noexcept { return poller_->now_ns(); }
 
@@ -126,6 +130,10 @@ class runtime_state {
   /// A spawned coroutine, which a handle may keep after its end, was made or is freed, wherever its memory is from.
   void roots_changed(int more) noexcept;
 
+  /// The same for other objects of the user's that use the runtime when they end: set timers, batches with events, task
+  /// groups.
+  void objects_changed(int more) noexcept;
+
   void name(color c, std::string_view name);
   void forget_name(color c) noexcept;
   [[nodiscard]] std::string name_of(color c) const;
@@ -134,12 +142,13 @@ class runtime_state {
   void escaped(color c, std::source_location site);
 
  private:
-  /// Ends the program if a handle outlives the runtime.
-  void expect_no_roots() const noexcept;
+  /// Ends the program if a handle, or another of the user's objects, outlives the runtime.
+  void expect_no_objects() const noexcept;
   /// The same for a work_guard.
   void expect_no_guards() const noexcept;
 
   options settings_;
+  std::source_location made_at_;
   scheduler_choice choice_;
   cpu_mask cpus_;
   unsigned workers_;
@@ -162,8 +171,10 @@ class runtime_state {
   real_memory::atomic<std::size_t> guards_{0};
   /// Those of foreign threads; relaxed, for it is read when no other thread uses the runtime.
   real_memory::atomic<std::size_t> roots_outside_{0};
+  real_memory::atomic<std::size_t> objects_outside_{0};
   std::unique_ptr<frame_pool> frames_;
   std::unique_ptr<root_registry> roots_;
+  std::unique_ptr<foreign_waits> foreign_;
   std::unique_ptr<blocking_pool> blocking_;
   std::unique_ptr<lifecycle> life_;
   std::unique_ptr<scheduler> policy_;

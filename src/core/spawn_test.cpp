@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -10,8 +12,10 @@
 #include <tartan/core/post.h>
 #include <tartan/core/semaphore.h>
 #include <tartan/core/stop_token.h>
+#include <tartan/core/task_group.h>
 #include <tartan/core/yield.h>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/coroutine_fixture.h"
@@ -39,6 +43,49 @@ TEST_P(spawning, without_a_color_uses_the_default_color_wherever_it_is_called) {
   rt().post(color{5}, [&] { spawn(check); });
   run();
   EXPECT_EQ(checked.load(), 2);
+}
+
+/// Its events show the place of the call of spawn: the line is kept.
+task<> sums(int& sum, std::uint_least32_t& line, int a, int b, int c, int d, int e, std::unique_ptr<int> f) {
+  line = detail::here_now()->site.line();
+  sum = a + b + c + d + e + *f;
+  co_return;
+}
+
+TEST_P(spawning, takes_eight_arguments_and_keeps_the_place_of_the_call) {
+  int sum = 0;
+  std::uint_least32_t line = 0;
+  const auto expect = [&](std::uint_least32_t called_at) {
+    run();
+    EXPECT_EQ(std::exchange(sum, 0), 21);
+    EXPECT_EQ(std::exchange(line, 0), called_at);
+  };
+  rt().spawn(sums, std::ref(sum), std::ref(line), 1, 2, 3, 4, 5, std::make_unique<int>(6));
+  expect(__LINE__ - 1);
+  spawn(rt(), sums, std::ref(sum), std::ref(line), 1, 2, 3, 4, 5, std::make_unique<int>(6));
+  expect(__LINE__ - 1);
+  rt().spawn_in(color{3}, sums, std::ref(sum), std::ref(line), 1, 2, 3, 4, 5, std::make_unique<int>(6));
+  expect(__LINE__ - 1);
+  rt().post([&] { spawn(sums, std::ref(sum), std::ref(line), 1, 2, 3, 4, 5, std::make_unique<int>(6)); });
+  expect(__LINE__ - 1);
+  task_group group{rt()};
+  group.spawn(sums, std::ref(sum), std::ref(line), 1, 2, 3, 4, 5, std::make_unique<int>(6));
+  expect(__LINE__ - 1);
+  rt().spawn(sums(sum, line, 1, 2, 3, 4, 5, std::make_unique<int>(6)));
+  expect(__LINE__ - 1);
+}
+
+TEST_P(spawning, takes_any_number_of_arguments_with_a_color_or_a_runtime_in_front) {
+  int sum = 0;
+  const auto add = [&](auto... numbers) -> task<> {
+    sum += (numbers + ...);
+    co_return;
+  };
+  spawn(rt(), add, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+  rt().spawn_in(color{}, add, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+  rt().post([&] { spawn_in(color{}, add, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12); });
+  run();
+  EXPECT_EQ(sum, 3 * 78);
 }
 
 TEST_P(spawning, calls_the_function_in_its_color_and_destroys_it_there) {

@@ -10,7 +10,11 @@
 namespace tartan::detail {
 
 group_state::group_state(runtime_state& rt, std::source_location site) noexcept
-    : rt_{rt}, site_{site}, members_{membership::of_group} {}
+    : rt_{rt}, site_{site}, members_{membership::of_group} {
+  rt.objects_changed(1);
+}
+
+group_state::~group_state() { rt_.objects_changed(-1); }
 
 void group_state::add(root& r) noexcept {
   if (members_.add(r)) r.cancel();

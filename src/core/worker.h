@@ -61,6 +61,7 @@ struct alignas(128) worker : thread_context {
   counter sleeps;
   counter io_waits;  ///< operations that have begun to wait on this worker, less those that have ended on it
   counter roots;     ///< spawned coroutines that were made here, less those whose last reference went here
+  counter objects;   ///< the same for timers, batches and task groups
   real_memory::atomic<std::uint64_t> running_color{0};
   real_memory::atomic<std::source_location> running_site{};
   real_memory::atomic<std::uint32_t> left_in_batch{0};  ///< with turns: a number for each event

@@ -22,7 +22,9 @@ bool io_object::check(std::source_location site) const noexcept {
 }
 
 void io_object::close(std::source_location site) noexcept {
-  if (check(site)) key_.slot->service().close(*key_.slot);
+  if (!check(site)) return;
+  detail::io_slot& slot = *std::exchange(key_.slot, nullptr);  // the slot may be another's from now on
+  slot.service().close(slot);
 }
 
 void io_object::cancel(std::source_location site) noexcept {
@@ -37,7 +39,9 @@ void io_object::hint(const hints& h, std::source_location site) noexcept {
 }
 
 int io_object::release(std::source_location site) noexcept {
-  return check(site) ? key_.slot->service().release(*key_.slot) : -1;
+  if (!check(site)) return -1;
+  detail::io_slot& slot = *std::exchange(key_.slot, nullptr);
+  return slot.service().release(slot);
 }
 
 void io_object::abandon() noexcept {

@@ -13,6 +13,7 @@
 #include "core/guest.h"
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
+#include "core/strand_color.h"
 #include "io/world.h"
 
 namespace tartan::detail {
@@ -35,10 +36,11 @@ void outside_of_events(std::source_location site) noexcept {
 
 namespace {
 
-/// Its operations would run at the same time.
-void refuse_unordered(color where) noexcept {
-  if (where != color::unordered) return;
+/// Its operations would run at the same time, or nowhere.
+void refuse_color(const runtime_state& rt, color where) noexcept {
   const bool in_event = here != nullptr && here->in_event;
+  refuse_foreign(rt, where, "a descriptor was opened", in_event ? here->site : std::source_location{});
+  if (where != color::unordered) return;
   fatal({"a descriptor cannot be in color::unordered: its operations would race",
          in_event ? "; opened in an event that was posted at " + place(here->site) : std::string{}});
 }
@@ -73,6 +75,7 @@ io_service::io_service(runtime_state& rt, io_system& system, std::unique_ptr<io_
     : rt_{rt}, owned_{std::move(owned)}, system_{system}, chunks_{std::make_unique<real_memory::atomic<chunk*>[]>(most_chunks)} {}
 
 io_service::~io_service() {
+  expect_no_objects();
   for (unsigned c = 0; c < chunks_made_; ++c) {
     chunk* const each = chunks_[c].load(std::memory_order_acquire);  // pairs with add_chunk
     for (unsigned n = 0; n < slots_in_chunk; ++n) {
@@ -112,13 +115,37 @@ io_slot* io_service::take_slot() noexcept {
 
 void io_service::recycle(io_slot& slot) noexcept {
   const std::lock_guard hold{lock_};
+  slot.is_kept = slot.is_held;
+  if (slot.is_kept) return;
   slot.next_free = free_;
   free_ = &slot;
 }
 
+void io_service::let_go(io_slot& slot) noexcept {
+  const std::lock_guard hold{lock_};
+  slot.is_held = false;
+  if (!std::exchange(slot.is_kept, false)) return;
+  slot.next_free = free_;
+  free_ = &slot;
+}
+
+/// What still has a key would use it when it is destroyed: the slots go now.
+void io_service::expect_no_objects() noexcept {
+  for (unsigned n = 0; n < chunks_made_ * slots_in_chunk; ++n) {
+    const io_slot& slot = *slot_at(n);
+    if (!slot.is_held) continue;
+    const bool is_open = slot.descriptor() >= 0;
+    const std::string which = is_open ? "with descriptor " + std::to_string(slot.descriptor()) : "that the stop has closed";
+    const bool in_event = slot.opened_in().line() != 0;
+    fatal({"an object ", which, ", of ", color_text(slot.where(), rt_.name_of(slot.where())), ", opened ",
+           in_event ? "in an event that was posted at " + place(slot.opened_in()) : std::string{"outside of events"},
+           ", outlives its runtime, which was made at ", place(rt_.made_at())});
+  }
+}
+
 result<slot_key> io_service::open(int descriptor, color where, std::optional<strand> own, std::unique_ptr<slot_extra> more,
                                   slot_manner how, watched from) noexcept {
-  refuse_unordered(where);
+  refuse_color(rt_, where);
   // all-told: who stops waits for those in the gate before it goes through the slots
   std::optional<guests::posting> in_gate;
   const bool outside = rt_.worker_here() == nullptr;
@@ -131,6 +158,7 @@ result<slot_key> io_service::open(int descriptor, color where, std::optional<str
   const slot_key key{slot, slot->generation(), where};
   slot->open(descriptor, where, std::move(own), std::move(more), how);
   if (const int error = from == watched::at_once ? slot->watch() : 0; error < 0) {
+    slot->is_held = false;
     static_cast<void>(slot->shut());
     return system_error(error);
   }
@@ -141,10 +169,16 @@ int io_service::release(io_slot& slot) noexcept {
   if (slot.is_watched()) system_.forget(slot.descriptor());
   if (slot.was_blocking()) files_.leave(slot.descriptor());
   if (slot.extra) slot.extra->released();
+  slot.is_held = false;
   return slot.shut();
 }
 
 void io_service::close(io_slot& slot) noexcept {
+  slot.is_held = false;
+  shut_down(slot);
+}
+
+void io_service::shut_down(io_slot& slot) noexcept {
   const bool is_watched = slot.is_watched();
   const bool was_blocking = slot.was_blocking();
   const int descriptor = slot.shut();
@@ -178,20 +212,37 @@ void io_service::retry_starved() noexcept {
   for (const slot_key& key : all) static_cast<void>(key.slot->ready(key.generation, readiness<real_memory>::in));
 }
 
+/// The event that closes, in the slot's color, what its object has left. Destroyed unrun, it only tells that there is
+/// no object any more.
+class io_service::closing {
+ public:
+  closing(io_service& of, const slot_key& key) noexcept : of_{&of}, slot_{key.slot}, generation_{key.generation} {}
+  closing(closing&& other) noexcept
+      : of_{other.of_}, slot_{std::exchange(other.slot_, nullptr)}, generation_{other.generation_} {}
+  closing& operator=(closing&&) = delete;
+  ~closing() {
+    if (slot_ != nullptr) of_->let_go(*slot_);
+  }
+  void operator()() noexcept {
+    if (slot_->is_open(generation_)) of_->close(*std::exchange(slot_, nullptr));
+  }
+
+ private:
+  io_service* of_;
+  io_slot* slot_;
+  std::uint32_t generation_;
+};
+
 void io_service::abandon(slot_key key) noexcept {
-  if (key.slot == nullptr || !key.slot->is_open(key.generation)) return;
+  if (key.slot == nullptr) return;
   io_slot& slot = *key.slot;
+  if (!slot.is_open(key.generation)) return let_go(slot);  // the stop has closed it
   const thread_context* const context = here_now();
   const bool in_its_color = context != nullptr && context->in_event && context->owner == &rt_ && context->running == key.where;
   if (in_its_color || rt_.life().over()) return close(slot);
   event* e = nullptr;
   try {
-    e = make_event(
-        rt_,
-        [this, key] {
-          if (key.slot->is_open(key.generation)) close(*key.slot);
-        },
-        std::source_location::current());
+    e = make_event(rt_, closing{*this, key}, std::source_location::current());
   } catch (const std::bad_alloc&) {
     fatal({"out of memory for closing a descriptor"});
   }

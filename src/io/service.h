@@ -56,10 +56,12 @@ class io_service final : public readiness_ledger, public descriptors {
   /// Undoes unblock() if open() failed.
   void block_again(int descriptor) noexcept { files_.leave(descriptor); }
 
-  /// Color: the slot's.
+  /// By who holds the slot's key, and gives it up. Color: the slot's.
   void close(io_slot& slot) noexcept;
   /// Gives the descriptor to the caller instead of closing it.
   [[nodiscard]] int release(io_slot& slot) noexcept;
+  /// Closes what somebody else holds: its slot stays that one's until it lets go.
+  void shut_down(io_slot& slot) noexcept;
   /// From wherever the object is destroyed: closes here if this is the slot's color or nothing runs, else by an event of that color.
   void abandon(slot_key key) noexcept;
 
@@ -87,6 +89,10 @@ class io_service final : public readiness_ledger, public descriptors {
   struct chunk;
   [[nodiscard]] io_slot* slot_at(std::uint32_t index) const noexcept;
   [[nodiscard]] io_slot* take_slot() noexcept;
+  class closing;
+  /// Nobody holds its key any more; it may be open or closed.
+  void let_go(io_slot& slot) noexcept;
+  void expect_no_objects() noexcept;
   [[nodiscard]] bool add_chunk() noexcept;
   void retry_starved() noexcept;
 

@@ -106,6 +106,8 @@ void io_slot::open(int descriptor, color where, std::optional<strand>&& own, std
   was_blocking_ = how.was_blocking;
   is_watched_ = false;
   output_watched_ = false;
+  is_held = true;
+  opened_in_ = here != nullptr && here->in_event ? here->site : std::source_location{};
   if (is_told_) tell({});
 }
 
@@ -134,7 +136,7 @@ void io_slot::news() {
 
 [[gnu::cold]] void io_slot::tell_to_stop() noexcept {
   cancel_all(make_error_code(errc::canceled));
-  if (at_end_ == at_end::closes) service_.close(*this);
+  if (at_end_ == at_end::closes) service_.shut_down(*this);
 }
 
 /// Tries what waits in one direction, in order.

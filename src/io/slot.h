@@ -104,6 +104,9 @@ class alignas(64) io_slot {
   /// Closes: what waits ends with errc::closed. Gives the descriptor, for the caller to close.
   [[nodiscard]] int shut() noexcept;
 
+  /// The post site of the event in which it was opened; none outside of events.
+  [[nodiscard]] std::source_location opened_in() const noexcept { return opened_in_; }
+
   /// No worker runs. Gives how many operations were destroyed that count.
   std::size_t drop_all() noexcept;
 
@@ -158,12 +161,17 @@ class alignas(64) io_slot {
  public:
   io_slot* next_free = nullptr;  ///< the service's
   std::unique_ptr<slot_extra> extra;
+  /// An object, or an operation that will give one, has its key. Color: the slot's; while it is closed, under the
+  /// service's lock.
+  bool is_held = false;
+  bool is_kept = false;  ///< closed while it was held; under the service's lock
 
  private:
   io_wait* last_[2];  ///< where several wait
   std::uint32_t behind_[2] = {0, 0};
   std::uint32_t index_;
   std::optional<strand> own_;
+  std::source_location opened_in_;
   event event_;
 };
 

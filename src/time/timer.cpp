@@ -10,6 +10,7 @@
 #include "core/fatal.h"
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
+#include "core/strand_color.h"
 #include "time/timing.h"
 
 namespace tartan {
@@ -23,10 +24,11 @@ constexpr std::size_t most_shift = alignof(timer_wait) / shift_unit - 1;
 constexpr unsigned first_shift_bit = 8;
 static_assert(most_shift * first_shift_bit <= 0xff);
 
-void refuse_unordered(color c, std::string_view what, std::source_location site) noexcept {
+void refuse_color(runtime_state& rt, color c, std::string_view what, std::source_location site) noexcept {
   if (c == color::unordered) {
     fatal({what, " cannot be in color::unordered: its callbacks and its cancellation would race; at ", place(site)});
   }
+  refuse_foreign(rt, c, std::string{what} + " was set", site);
 }
 
 /// Ends the program unless the timer's color runs here, or nothing does in its runtime: its wait is the color's, without a lock.
@@ -75,7 +77,7 @@ void abandon(timer_wait& wait) noexcept {
 }
 
 timer_wait* new_bare_wait(runtime_state& rt, color c, std::source_location site) {
-  refuse_unordered(c, "a timer", site);
+  refuse_color(rt, c, "a timer", site);
   if (rt.stopping() && current_runtime() != &rt) return nullptr;
   (void)timing::of(rt);  // here it may throw
   return new_timer_wait(c, false);
@@ -84,7 +86,7 @@ timer_wait* new_bare_wait(runtime_state& rt, color c, std::source_location site)
 }  // namespace detail
 
 timer::timer(detail::runtime_state& rt, color c, std::source_location site) : rt_{&rt}, color_{c} {
-  detail::refuse_unordered(c, "a timer", site);
+  detail::refuse_color(rt, c, "a timer", site);
 }
 
 timer& timer::operator=(timer&& other) noexcept {
@@ -108,7 +110,8 @@ bool timer::cancel(std::source_location site) noexcept {
     detail::event& e = wait_->node.fired;
     e.ops->drop(e);  // last: may destroy this timer
   } else {
-    detail::abandon(*std::exchange(wait_, nullptr));
+    rt_->objects_changed(-1);
+    detail::abandon(*std::exchange(wait_, nullptr));  // last: may destroy this timer
   }
   return true;
 }
@@ -118,12 +121,14 @@ void timer::renew(std::source_location site) {
   if (wait_ != nullptr) return;
   (void)detail::timing::of(*rt_);  // here it may throw
   wait_ = detail::new_timer_wait(color_, true);
+  rt_->objects_changed(1);
 }
 
 void timer::let_go() noexcept {
   if (wait_ == nullptr) return;
   if (pending()) detail::check_use(*rt_, color_, " is destroyed, which was set at ", wait_->node.fired.site);
   detail::timer_wait& wait = *std::exchange(wait_, nullptr);
+  rt_->objects_changed(-1);
   if (!wait.is(detail::timer_wait::waiting)) {
     detail::free_timer_wait(wait);
   } else if (detail::disarm(*rt_, wait.node)) {

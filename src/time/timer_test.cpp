@@ -2,6 +2,7 @@
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
 #include <tartan/core/strand.h>
+#include <tartan/time/post_after.h>
 #include <tartan/time/timer.h>
 
 #include <array>
@@ -405,6 +406,32 @@ TEST_P(timers, go_with_what_a_drain_destroys) {
   rt.post(color{8}, [t = std::move(owned)] { FAIL(); });
   EXPECT_FALSE(rt.drain(0ns).complete);
   EXPECT_EQ(kept.use_count(), 1);
+}
+
+TEST_F(timers_death, that_outlive_their_runtime_end_the_program_once_they_were_set) {
+  const auto outlive = [](bool set) {
+    std::optional<timer> t;
+    options with;
+    with.workers = 1;
+    runtime rt{with};
+    t.emplace(rt, color{7});
+    if (set) t->set(1h, [] {});
+  };
+  outlive(false);
+  EXPECT_DEATH(outlive(true), "tartan: a runtime was destroyed before 1 timers.* that belong to it; it was made at .*timer_test");
+}
+
+TEST_F(timers_death, of_a_strand_of_another_runtime_end_the_program) {
+  options with;
+  with.workers = 1;
+  runtime other{with};
+  const strand s{other};
+  const char* const message =
+      "tartan: a timer was set in strand [0-9]+ of another runtime, at .*timer_test.*; it was meant for the runtime that "
+      "was made at .*timer_test";
+  runtime own{with};
+  EXPECT_DEATH((timer{own, s}), message);
+  EXPECT_DEATH(post_after(own, s, 1s, [] {}), message);
 }
 
 TEST_F(timers_death, without_a_runtime_are_made_in_events_only) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <coroutine>
 #include <memory>
 #include <stdexcept>
 #include <tartan/core/abandonable_blocking.h>
@@ -16,6 +17,7 @@
 #include <tartan/core/when_any.h>
 #include <tartan/core/yield.h>
 #include <tartan/time/sleep.h>
+#include <thread>
 
 #include "core/coroutine_fixture.h"
 
@@ -49,6 +51,29 @@ task<int> slow(std::chrono::milliseconds takes) {
 task<result<int>> slow_result(std::chrono::milliseconds takes) {
   if (auto slept = co_await sleep(takes); !slept) co_return slept.error();
   co_return 7;
+}
+
+static_assert(!detail::foreign_awaitable<decltype(sleep(1ms))>);
+
+/// An awaitable of another library, resumed by a thread of its own.
+struct foreign {
+  std::thread& resumes;
+  bool await_ready() { return false; }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    resumes = std::thread{[waiting] { waiting.resume(); }};
+  }
+  int await_resume() {
+    resumes.join();
+    return 7;
+  }
+};
+
+TEST_P(a_time_limit, may_be_set_for_an_awaitable_of_another_library) {
+  std::thread resumes;
+  timed([&]() -> task<> {
+    const result<int> in_time = co_await with_timeout(1h, foreign{resumes});
+    EXPECT_EQ(in_time.value_or(0), 7);
+  });
 }
 
 TEST_P(a_time_limit, lets_through_what_is_done_in_time) {

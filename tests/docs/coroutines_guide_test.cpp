@@ -5,7 +5,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <coroutine>
+#include <functional>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -39,6 +42,47 @@ TEST(the_coroutines_guide, shows_a_task) {
   tartan::spawn(rt, [&]() -> tartan::task<> { sum = co_await size_of_all(names); });
   rt.run_until_idle();
   EXPECT_EQ(sum, 3);
+}
+
+/// A library with threads of its own, which calls back on one of them.
+class sensor {
+ public:
+  void read_later(std::function<void(double)> call_back) {
+    threads_.emplace_back([call_back = std::move(call_back)] { call_back(36.5); });
+  }
+  ~sensor() {
+    for (std::thread& each : threads_) each.join();
+  }
+
+ private:
+  std::vector<std::thread> threads_;
+};
+
+/// `co_await reading{s}`: the usual awaiter around a callback. It knows nothing of Tartan.
+struct reading {
+  sensor& from;
+  double value = 0;
+
+  bool await_ready() const { return false; }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    from.read_later([this, waiting](double got) {
+      value = got;
+      waiting.resume();  // on the library's thread
+    });
+  }
+  double await_resume() const { return value; }
+};
+
+TEST(the_coroutines_guide, shows_an_awaitable_of_another_library) {
+  sensor body;
+  tartan::runtime rt{one_worker()};
+  tartan::color seen;
+  tartan::spawn_in(rt, tartan::color{5}, [&]() -> tartan::task<> {
+    const double celsius = co_await reading{body};  // resumed on the sensor's thread, and here again in our color
+    if (celsius > 36.0) seen = tartan::current_color();
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(seen, tartan::color{5});
 }
 
 tartan::task<int> answer(int question) {

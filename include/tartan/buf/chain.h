@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tartan/buf/bytes.h>
 #include <tartan/buf/slice.h>
+#include <tartan/core/event.h>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -140,6 +141,7 @@ class chain {
   /// Source: libasync, suio::breakcb.
   template <std::invocable F>
   void mark(F&& f) {
+    tartan::detail::refuse_task<std::decay_t<F>&>();
     add_mark(std::make_unique<detail::mark_of<std::decay_t<F>>>(std::forward<F>(f)));
   }
 

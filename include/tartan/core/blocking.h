@@ -43,6 +43,11 @@ struct blocking_result<result<T>> {
 template <class F>
 using blocking_result_t = typename blocking_result<std::invoke_result_t<F>>::type;
 
+/// Takes result<R>, where R is what f gives.
+template <class Done, class F>
+concept takes_result_of =
+    std::is_invocable_v<std::decay_t<F>> && std::is_invocable_v<std::decay_t<Done>, blocking_result_t<std::decay_t<F>>>;
+
 /// A job, its callables, its result and the event that brings the result back, in one allocation.
 template <class F, class Done>
 struct callback_job final : blocking_job {
@@ -103,8 +108,7 @@ struct callback_job final : blocking_job {
 template <class F, class Done>
 bool blocking_call(runtime_state& rt, color c, F&& f, Done&& done, std::source_location site) {
   using job_type = callback_job<std::decay_t<F>, std::decay_t<Done>>;
-  static_assert(std::is_invocable_v<std::decay_t<Done>, typename job_type::outcome>,
-                "done takes result<R>, where R is what f gives");
+  refuse_task<std::decay_t<Done>, typename job_type::outcome>();
   auto* job = new job_type(rt, c, std::forward<F>(f), std::forward<Done>(done), site);
   const std::error_code refused = start_blocking(rt, *job);
   if (!refused) return true;
@@ -126,16 +130,21 @@ bool blocking_call(runtime_state& rt, color c, F&& f, Done&& done, std::source_l
 /// Limits: options.blocking_threads at a time; once started, f cannot be cut short.
 /// Order: jobs start in the order of these calls; done is never called from inside this call.
 /// Cost: one allocation; two hops between threads.
-template <class F, class Done>
-  requires std::is_invocable_v<std::decay_t<F>>
+template <class F, detail::takes_result_of<F> Done>
 bool blocking(color c, F&& f, Done&& done, std::source_location site = std::source_location::current()) {
   detail::runtime_state& rt = detail::required_runtime("tartan::blocking", site);
   return detail::blocking_call(rt, c, std::forward<F>(f), std::forward<Done>(done), site);
 }
-template <class F, class Done>
-  requires std::is_invocable_v<std::decay_t<F>>
+template <class F, detail::takes_result_of<F> Done>
 bool blocking(runtime& rt, color c, F&& f, Done&& done, std::source_location site = std::source_location::current()) {
   return detail::blocking_call(rt.state(), c, std::forward<F>(f), std::forward<Done>(done), site);
 }
+template <class F, class Done>
+  requires(!detail::takes_result_of<Done, F> && !detail::place_of_call<Done>)
+detail::needs_a_callable_without_arguments_and_one_that_takes_its_result blocking(color c, F&& f, Done&& done) = delete;
+template <class F, class Done>
+  requires(!detail::takes_result_of<Done, F> && !detail::place_of_call<Done>)
+detail::needs_a_callable_without_arguments_and_one_that_takes_its_result blocking(runtime& rt, color c, F&& f,
+                                                                                  Done&& done) = delete;
 
 }  // namespace tartan

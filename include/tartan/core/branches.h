@@ -4,9 +4,11 @@
 #include <coroutine>
 #include <cstddef>
 #include <span>
+#include <tartan/core/awaitable.h>
 #include <tartan/core/chain.h>
 #include <tartan/core/result.h>
 #include <tartan/core/task.h>
+#include <type_traits>
 #include <utility>
 
 namespace tartan {
@@ -87,29 +89,18 @@ class branches : public operation {
   std::size_t running_ = 0;
 };
 
-template <class A>
-decltype(auto) awaiter_of(A&& awaitable) {
-  if constexpr (requires { std::forward<A>(awaitable).operator co_await(); }) {
-    return std::forward<A>(awaitable).operator co_await();
-  } else {
-    return std::forward<A>(awaitable);
-  }
-}
-
-/// What co_await gives for an rvalue of this type.
-template <class A>
-using awaited_t = decltype(awaiter_of(std::declval<A>()).await_resume());
-
-template <class A>
-concept awaitable = requires { typename awaited_t<A>; };
-
 template <class T>
 task<T> as_task(task<T>&& coroutine) noexcept {
   return std::move(coroutine);
 }
+/// What a task can give in the place of an awaitable's result: no reference to what ends with the awaitable.
+template <class A>
+using task_result_t =
+    std::conditional_t<std::is_rvalue_reference_v<awaited_t<A>>, std::remove_reference_t<awaited_t<A>>, awaited_t<A>>;
+
 template <awaitable A>
   requires(!is_task<A>)
-task<awaited_t<A>> as_task(A operation) {
+task<task_result_t<A>> as_task(A operation) {
   co_return co_await std::move(operation);
 }
 
@@ -126,7 +117,7 @@ template <class T>
 using result_of_t = typename as_result<T>::type;
 
 template <class A>
-using task_value_t = awaited_t<std::decay_t<A>>;
+using task_value_t = task_result_t<std::decay_t<A>>;
 
 }  // namespace detail
 

@@ -6,10 +6,59 @@
 #include <new>
 #include <source_location>
 #include <tartan/core/color.h>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
+namespace tartan {
+
+template <class T>
+class task;
+
+}  // namespace tartan
+
 namespace tartan::detail {
+
+template <class T>
+inline constexpr bool is_task = false;
+template <class T>
+inline constexpr bool is_task<task<T>> = true;
+
+/// Called with these arguments, it gives a coroutine, which has not started.
+template <class F, class... Args>
+concept makes_task = std::is_invocable_v<F, Args...> && is_task<std::remove_cvref_t<std::invoke_result_t<F, Args...>>>;
+
+/// For callables whose result is dropped: a task would never run.
+template <bool GivesTask>
+consteval void refuse_task_if() noexcept {
+  static_assert(!GivesTask, "this callable gives a task, which would be dropped and never run: "
+                            "start the coroutine with spawn(f, args...) or spawn_in(color, f, args...)");
+}
+template <class F, class... Args>
+consteval void refuse_task() noexcept {
+  refuse_task_if<makes_task<F, Args...>>();
+}
+
+/// What an event calls. What takes arguments is given them by a lambda's capture, or by bind.
+template <class F>
+concept callable_without_arguments = std::is_invocable_v<std::decay_t<F>&>;
+
+/// The callable of a call that ends with it, or with the place of the call.
+template <class... Args>
+using last_of = std::tuple_element_t<sizeof...(Args) - 1, std::tuple<Args...>>;
+template <class T>
+concept place_of_call = std::is_same_v<std::remove_cvref_t<T>, std::source_location>;
+
+template <class... Args>
+concept ends_in_no_event =
+    sizeof...(Args) != 0 && !callable_without_arguments<last_of<Args...>> && !place_of_call<last_of<Args...>>;
+
+/// What deleted overloads give. The compiler's message shows it instead of a list of candidates: what a call that does
+/// not fit needs.
+struct needs_a_callable_without_arguments {};
+struct needs_a_callable_that_takes_nothing_or_a_result {};
+struct needs_a_function_that_gives_a_task_for_the_arguments {};
+struct needs_a_callable_without_arguments_and_one_that_takes_its_result {};
 
 /// Where an event comes from; a scheduling policy may treat them differently (the papers' do).
 enum class origin : std::uint8_t { post, io, timer, signal };
@@ -145,7 +194,7 @@ struct callable_ops {
 template <class F>
 void fill_event(event& e, F&& f, std::source_location site) {
   using callable = std::decay_t<F>;
-  static_assert(std::is_invocable_v<callable&>, "an event's callable takes no argument");
+  refuse_task<callable&>();
   if constexpr (fits_event<callable>) {
     ::new (static_cast<void*>(e.storage)) callable(std::forward<F>(f));
   } else {

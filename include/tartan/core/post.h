@@ -1,6 +1,7 @@
 #pragma once
 /// Posting from within an event: into the runtime that runs it.
 
+#include <functional>
 #include <source_location>
 #include <tartan/core/color.h>
 #include <tartan/core/event.h>
@@ -28,21 +29,23 @@ namespace tartan {
 /// Hands a callable to the runtime of the running event; without a color, in the default color (contract 5).
 ///
 /// Errors: outside of an event the program ends with a message that names runtime::post.
-template <class F>
+template <detail::callable_without_arguments F>
 bool post(color c, F&& f, std::source_location site = std::source_location::current()) {
   detail::runtime_state& rt = detail::required_runtime("tartan::post", site);
   return detail::submit(rt, c, *detail::make_event(rt, std::forward<F>(f), site));
 }
-template <class F>
-  requires(!std::is_same_v<std::decay_t<F>, color>)
+template <detail::callable_without_arguments F>
 bool post(F&& f, std::source_location site = std::source_location::current()) {
   return post(color{}, std::forward<F>(f), site);
 }
+template <class... Args>
+  requires detail::ends_in_no_event<Args...>
+detail::needs_a_callable_without_arguments post(Args&&... args) = delete;
 
 /// Calls at once if the running event has this color, else posts.
 ///
 /// Gives true if it was called or posted. An exception of a call at once reaches the caller.
-template <class F>
+template <detail::callable_without_arguments F>
 bool dispatch(color c, F&& f, std::source_location site = std::source_location::current()) {
   if (in_event() && current_color() == c && c != color::unordered) {
     std::forward<F>(f)();
@@ -50,11 +53,18 @@ bool dispatch(color c, F&& f, std::source_location site = std::source_location::
   }
   return post(c, std::forward<F>(f), site);
 }
+template <class... Args>
+  requires detail::ends_in_no_event<Args...>
+detail::needs_a_callable_without_arguments dispatch(Args&&... args) = delete;
 
 namespace detail {
 
 /// The runtime of the running event; ends the program, with the place where the callback was bound, outside of any event.
 [[nodiscard]] runtime_state& runtime_of_callback(std::source_location bound_at) noexcept;
+
+/// Has one signature, so that what it gives is known before it is called.
+template <class F>
+concept plainly_gives_task = requires(F f) { requires is_task<typename decltype(std::function{f})::result_type>; };
 
 }  // namespace detail
 
@@ -86,6 +96,7 @@ class bound {
  private:
   template <class G, class... Args>
   void post_call(G&& g, Args&&... args) const {
+    detail::refuse_task<F&, std::decay_t<Args>...>();
     detail::runtime_state& rt = into_ != nullptr ? *into_ : detail::runtime_of_callback(site_);
     if constexpr (detail::is_hinted<F>) {
       const auto dress = [own = g.own()](auto call) { return detail::hinted<decltype(call)>{own, std::move(call)}; };
@@ -110,12 +121,14 @@ class bound {
 /// Makes a callback that runs in a color, whoever calls it (contract 5); the binder's place is its post site.
 template <class F>
 [[nodiscard]] auto bind(color c, F&& f, std::source_location site = std::source_location::current()) {
+  detail::refuse_task_if<detail::plainly_gives_task<std::decay_t<F>>>();
   return bound<std::decay_t<F>>{nullptr, c, std::forward<F>(f), site};
 }
 
 /// The same for callers outside of events, on any thread.
 template <class F>
 [[nodiscard]] auto bind(runtime& rt, color c, F&& f, std::source_location site = std::source_location::current()) {
+  detail::refuse_task_if<detail::plainly_gives_task<std::decay_t<F>>>();
   return bound<std::decay_t<F>>{&rt.state(), c, std::forward<F>(f), site};
 }
 

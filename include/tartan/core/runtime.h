@@ -13,6 +13,7 @@
 #include <tartan/core/drained.h>
 #include <tartan/core/event.h>
 #include <tartan/core/options.h>
+#include <tartan/core/spawn_call.h>
 #include <tartan/core/waiting.h>
 #include <vector>
 
@@ -21,9 +22,6 @@ namespace tartan {
 class event_batch;
 class strand;
 
-namespace detail {
-struct placed_color;
-}
 
 /// Sums over all workers since the runtime was made; exact while it does not run.
 struct runtime_counters {
@@ -42,7 +40,7 @@ struct runtime_counters {
 class runtime {
  public:
   /// Errors: std::invalid_argument for an option out of its range; std::system_error if the system refuses a resource.
-  explicit runtime(options with = {});
+  explicit runtime(options with = {}, std::source_location site = std::source_location::current());
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
   ~runtime();
@@ -51,32 +49,44 @@ class runtime {
   ///
   /// Threads: any, at any time, also before run().
   /// Errors: false, and the callable is destroyed here, after stop() from a foreign thread. std::bad_alloc if there is no memory for the
-  /// event; if there is none to make a color that had no events, the program ends with a message.
+  /// event; if there is none to make a color that had no events, the program ends with a message. So it does for the
+  /// color of another
+  /// runtime's strand.
   /// Order: posts to one color by one thread, or ordered by happens-before, run in that order.
   /// Cost: no allocation for a callable of up to 40 bytes; no lock, read-modify-write or system call for a post to the running color.
   /// Source: libasync-smp, section 3 (cpucb with a color).
-  template <class F>
+  template <detail::callable_without_arguments F>
   bool post(color c, F&& f, std::source_location site = std::source_location::current()) {
     return detail::submit(*state_, c, *detail::make_event(*state_, std::forward<F>(f), site));
   }
-  template <class F>
+  template <detail::callable_without_arguments F>
   bool post(F&& f, std::source_location site = std::source_location::current()) {
     return post(color{}, std::forward<F>(f), site);
   }
+  template <class... Args>
+    requires detail::ends_in_no_event<Args...>
+  detail::needs_a_callable_without_arguments post(Args&&... args) = delete;
 
   /// Starts a coroutine, in the default color or in `c`: tartan::spawn and tartan::spawn_in with this runtime, in spawn.h.
   ///
   /// Threads: any, at any time, also before run().
-  template <class F>
-  auto spawn(F&& f, std::source_location site = std::source_location::current());
-  template <class F, class A>
-  auto spawn(F&& f, A&& a, std::source_location site = std::source_location::current());
-  template <class F, class A, class B>
-  auto spawn(F&& f, A&& a, B&& b, std::source_location site = std::source_location::current());
-  template <class F, class A, class B, class C>
-  auto spawn(F&& f, A&& a, B&& b, C&& c, std::source_location site = std::source_location::current());
+  /// Limits: spawn takes eight arguments, spawn_in any number of them.
+  template <class F, class A = detail::no_argument, class B = detail::no_argument, class C = detail::no_argument,
+            class D = detail::no_argument, class E = detail::no_argument, class G = detail::no_argument,
+            class H = detail::no_argument, class I = detail::no_argument>
+    requires detail::spawnable_with<F, A, B, C, D, E, G, H, I>
+  auto spawn(F&& f, A&& a = {}, B&& b = {}, C&& c = {}, D&& d = {}, E&& e = {}, G&& g = {}, H&& h = {}, I&& i = {},
+             std::source_location site = std::source_location::current());
   template <class F, class... Args>
+    requires detail::spawnable<F, Args...>
   auto spawn_in(detail::placed_color c, F&& f, Args&&... args);
+  template <class F, class... Args>
+    requires(!detail::spawnable<F, Args...>)
+  detail::needs_a_function_that_gives_a_task_for_the_arguments spawn(F&& f, Args&&... args) = delete;
+  template <class F, class... Args>
+    requires(!detail::spawnable<F, Args...>)
+  detail::needs_a_function_that_gives_a_task_for_the_arguments
+  spawn_in(detail::placed_color c, F&& f, Args&&... args) = delete;
 
   /// Posts everything in the batch, in its order.
   ///
@@ -132,8 +142,8 @@ class runtime {
 
   /// Stops, and runs until nothing is left or the time has passed; what remains is destroyed here, never run, and counted.
   ///
-  /// Waits for blocking jobs that are running. A job that still runs when the time and `drain_within` have both passed, counted from this
-  /// call, ends the program with a report.
+  /// Waits for blocking jobs that are running, and for coroutines that wait for an awaitable of another library, which may still resume
+  /// them. What has not ended when the time and `drain_within` have both passed, counted from this call, ends the program with a report.
   /// Threads: not while another thread runs this runtime; not from an event.
   drained drain(std::chrono::nanoseconds within, std::source_location site = std::source_location::current());
 

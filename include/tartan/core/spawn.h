@@ -1,12 +1,12 @@
 #pragma once
 /// Starting coroutines.
 
-#include <concepts>
 #include <source_location>
 #include <tartan/core/color.h>
 #include <tartan/core/join_handle.h>
 #include <tartan/core/root.h>
 #include <tartan/core/runtime.h>
+#include <tartan/core/spawn_call.h>
 #include <tartan/core/task.h>
 #include <type_traits>
 #include <utility>
@@ -15,20 +15,8 @@ namespace tartan {
 
 namespace detail {
 
-/// A color, and the place of the call that it was given to.
-struct placed_color {
-  template <std::convertible_to<color> C>
-  placed_color(const C& c, std::source_location at = std::source_location::current()) : where{c}, site{at} {}
-
-  color where;
-  std::source_location site;
-};
-
 template <class F, class... Args>
 using spawned_t = typename std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>::value_type;
-
-template <class F, class... Args>
-concept spawnable = !std::is_same_v<std::remove_cvref_t<F>, runtime> && makes_task<std::decay_t<F>, std::decay_t<Args>...>;
 
 /// Gives a root with one reference of the caller's, or null if the runtime refused.
 template <class Root, class... Given>
@@ -52,6 +40,15 @@ join_handle<T> spawn_at(runtime_state& rt, color c, std::source_location site, t
   return join_handle<T>{launch<task_root<T>>(rt, c, site, nullptr, std::move(coroutine))};
 }
 
+/// In the default color, with the arguments that were given.
+template <class F, class... Args>
+auto spawn_given(runtime_state& rt, std::source_location site, F&& f, Args&&... args) {
+  const auto start = [&](auto&&... given) {
+    return spawn_at(rt, color{}, site, std::forward<F>(f), std::forward<decltype(given)>(given)...);
+  };
+  return spawn_arguments<Args...>::pass(start, std::forward<Args>(args)...);
+}
+
 }  // namespace detail
 
 /// Starts a coroutine in a color: `spawn_in(c, f, args...)` calls `f(args...)` there, which gives a task.
@@ -71,11 +68,6 @@ auto spawn_in(detail::placed_color c, F&& f, Args&&... args) {
   detail::runtime_state& rt = detail::required_runtime("tartan::spawn_in", c.site);
   return detail::spawn_at(rt, c.where, c.site, std::forward<F>(f), std::forward<Args>(args)...);
 }
-template <class T>
-join_handle<T> spawn_in(detail::placed_color c, task<T>&& coroutine) {
-  detail::runtime_state& rt = detail::required_runtime("tartan::spawn_in", c.site);
-  return detail::spawn_at(rt, c.where, c.site, std::move(coroutine));
-}
 
 /// The same from any thread, also before run().
 template <class F, class... Args>
@@ -83,89 +75,55 @@ template <class F, class... Args>
 auto spawn_in(runtime& rt, detail::placed_color c, F&& f, Args&&... args) {
   return detail::spawn_at(rt.state(), c.where, c.site, std::forward<F>(f), std::forward<Args>(args)...);
 }
-template <class T>
-join_handle<T> spawn_in(runtime& rt, detail::placed_color c, task<T>&& coroutine) {
-  return detail::spawn_at(rt.state(), c.where, c.site, std::move(coroutine));
-}
-
-// A pack cannot be followed by the place of the call, which every report of the coroutine shows: so spawn spells out the first few numbers
-// of arguments. spawn_in has the place from its color, and takes any number.
 
 /// `spawn(f, args...)`: spawn_in, in the default color (contract 5).
 ///
-/// Limits: three arguments; `spawn_in(color{}, f, args...)` is the same with any number of them.
-template <class F>
-  requires detail::spawnable<F>
-auto spawn(F&& f, std::source_location site = std::source_location::current()) {
-  return detail::spawn_at(detail::required_runtime("tartan::spawn", site), color{}, site, std::forward<F>(f));
-}
-template <class F, class A>
-  requires detail::spawnable<F, A>
-auto spawn(F&& f, A&& a, std::source_location site = std::source_location::current()) {
-  return detail::spawn_at(detail::required_runtime("tartan::spawn", site), color{}, site, std::forward<F>(f), std::forward<A>(a));
-}
-template <class F, class A, class B>
-  requires detail::spawnable<F, A, B>
-auto spawn(F&& f, A&& a, B&& b, std::source_location site = std::source_location::current()) {
-  return detail::spawn_at(detail::required_runtime("tartan::spawn", site), color{}, site, std::forward<F>(f), std::forward<A>(a),
-                          std::forward<B>(b));
-}
-template <class F, class A, class B, class C>
-  requires detail::spawnable<F, A, B, C>
-auto spawn(F&& f, A&& a, B&& b, C&& c, std::source_location site = std::source_location::current()) {
-  return detail::spawn_at(detail::required_runtime("tartan::spawn", site), color{}, site, std::forward<F>(f), std::forward<A>(a),
-                          std::forward<B>(b), std::forward<C>(c));
-}
-template <class T>
-join_handle<T> spawn(task<T>&& coroutine, std::source_location site = std::source_location::current()) {
-  return detail::spawn_at(detail::required_runtime("tartan::spawn", site), color{}, site, std::move(coroutine));
+/// Limits: eight arguments; `spawn_in(color{}, f, args...)` is the same with any number of them.
+template <class F, class A = detail::no_argument, class B = detail::no_argument, class C = detail::no_argument,
+          class D = detail::no_argument, class E = detail::no_argument, class G = detail::no_argument,
+          class H = detail::no_argument, class I = detail::no_argument>
+  requires detail::spawnable_with<F, A, B, C, D, E, G, H, I>
+auto spawn(F&& f, A&& a = {}, B&& b = {}, C&& c = {}, D&& d = {}, E&& e = {}, G&& g = {}, H&& h = {}, I&& i = {},
+           std::source_location site = std::source_location::current()) {
+  detail::runtime_state& rt = detail::required_runtime("tartan::spawn", site);
+  return detail::spawn_given(rt, site, std::forward<F>(f), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c),
+                             std::forward<D>(d), std::forward<E>(e), std::forward<G>(g), std::forward<H>(h),
+                             std::forward<I>(i));
 }
 
-/// The same from any thread, also before run().
-template <class F>
-  requires detail::spawnable<F>
-auto spawn(runtime& rt, F&& f, std::source_location site = std::source_location::current()) {
-  return detail::spawn_at(rt.state(), color{}, site, std::forward<F>(f));
-}
-template <class F, class A>
-  requires detail::spawnable<F, A>
-auto spawn(runtime& rt, F&& f, A&& a, std::source_location site = std::source_location::current()) {
-  return detail::spawn_at(rt.state(), color{}, site, std::forward<F>(f), std::forward<A>(a));
-}
-template <class F, class A, class B>
-  requires detail::spawnable<F, A, B>
-auto spawn(runtime& rt, F&& f, A&& a, B&& b, std::source_location site = std::source_location::current()) {
-  return detail::spawn_at(rt.state(), color{}, site, std::forward<F>(f), std::forward<A>(a), std::forward<B>(b));
-}
-template <class F, class A, class B, class C>
-  requires detail::spawnable<F, A, B, C>
-auto spawn(runtime& rt, F&& f, A&& a, B&& b, C&& c, std::source_location site = std::source_location::current()) {
-  return detail::spawn_at(rt.state(), color{}, site, std::forward<F>(f), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
-}
-template <class T>
-join_handle<T> spawn(runtime& rt, task<T>&& coroutine, std::source_location site = std::source_location::current()) {
-  return detail::spawn_at(rt.state(), color{}, site, std::move(coroutine));
+/// The same from any thread, also before run(), with any number of arguments.
+template <class F, class... Args>
+  requires detail::spawnable<F, Args...>
+auto spawn(detail::placed_runtime rt, F&& f, Args&&... args) {
+  return detail::spawn_at(rt.into->state(), color{}, rt.site, std::forward<F>(f), std::forward<Args>(args)...);
 }
 
-template <class F>
-auto runtime::spawn(F&& f, std::source_location site) {
-  return tartan::spawn(*this, std::forward<F>(f), site);
-}
-template <class F, class A>
-auto runtime::spawn(F&& f, A&& a, std::source_location site) {
-  return tartan::spawn(*this, std::forward<F>(f), std::forward<A>(a), site);
-}
-template <class F, class A, class B>
-auto runtime::spawn(F&& f, A&& a, B&& b, std::source_location site) {
-  return tartan::spawn(*this, std::forward<F>(f), std::forward<A>(a), std::forward<B>(b), site);
-}
-template <class F, class A, class B, class C>
-auto runtime::spawn(F&& f, A&& a, B&& b, C&& c, std::source_location site) {
-  return tartan::spawn(*this, std::forward<F>(f), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), site);
+template <class F, class... Args>
+  requires(!detail::spawnable<F, Args...> && !std::is_same_v<std::remove_cvref_t<F>, runtime>)
+detail::needs_a_function_that_gives_a_task_for_the_arguments spawn(F&& f, Args&&... args) = delete;
+template <class F, class... Args>
+  requires(!detail::spawnable<F, Args...>)
+detail::needs_a_function_that_gives_a_task_for_the_arguments spawn(runtime& rt, F&& f, Args&&... args) = delete;
+template <class F, class... Args>
+  requires(!detail::spawnable<F, Args...>)
+detail::needs_a_function_that_gives_a_task_for_the_arguments
+spawn_in(detail::placed_color c, F&& f, Args&&... args) = delete;
+template <class F, class... Args>
+  requires(!detail::spawnable<F, Args...>)
+detail::needs_a_function_that_gives_a_task_for_the_arguments
+spawn_in(runtime& rt, detail::placed_color c, F&& f, Args&&... args) = delete;
+
+template <class F, class A, class B, class C, class D, class E, class G, class H, class I>
+  requires detail::spawnable_with<F, A, B, C, D, E, G, H, I>
+auto runtime::spawn(F&& f, A&& a, B&& b, C&& c, D&& d, E&& e, G&& g, H&& h, I&& i, std::source_location site) {
+  return detail::spawn_given(state(), site, std::forward<F>(f), std::forward<A>(a), std::forward<B>(b),
+                             std::forward<C>(c), std::forward<D>(d), std::forward<E>(e), std::forward<G>(g),
+                             std::forward<H>(h), std::forward<I>(i));
 }
 template <class F, class... Args>
+  requires detail::spawnable<F, Args...>
 auto runtime::spawn_in(detail::placed_color c, F&& f, Args&&... args) {
-  return tartan::spawn_in(*this, c, std::forward<F>(f), std::forward<Args>(args)...);
+  return detail::spawn_at(state(), c.where, c.site, std::forward<F>(f), std::forward<Args>(args)...);
 }
 
 }  // namespace tartan

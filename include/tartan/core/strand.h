@@ -38,11 +38,14 @@ class strand {
   /// Order: with all other posts to this color, as contract 2 says.
   /// Cost: no read-modify-write if the color lives on the calling worker, else 1 or 2; from a foreign thread as well, and a full fence if the
   /// color was idle; no allocation up to 40 bytes.
-  template <class F>
+  template <detail::callable_without_arguments F>
   bool post(F&& f, std::source_location site = std::source_location::current()) {
     detail::strand_state& s = state(site);
     return detail::submit(s, *detail::make_event(detail::runtime_of(s), std::forward<F>(f), site));
   }
+  template <class... Args>
+    requires detail::ends_in_no_event<Args...>
+  detail::needs_a_callable_without_arguments post(Args&&... args) = delete;
 
   /// The color, for every call that takes one.
   [[nodiscard]] color value(std::source_location site = std::source_location::current()) const noexcept;

@@ -4,8 +4,11 @@
 #include <concepts>
 #include <coroutine>
 #include <exception>
+#include <tartan/core/awaitable.h>
 #include <tartan/core/chain.h>
 #include <tartan/core/color.h>
+#include <tartan/core/event.h>
+#include <tartan/core/foreign_wait.h>
 #include <tartan/core/frame.h>
 #include <tartan/core/outcome.h>
 #include <type_traits>
@@ -38,6 +41,23 @@ class promise_base : public pooled {
     void await_resume() const noexcept {}
   };
   [[nodiscard]] last_step final_suspend() const noexcept { return {}; }
+
+  /// The library's own operations know the chain and are awaited as they are. Any other resumes the coroutine in its
+  /// color, by a bridge.
+  template <class A>
+    requires(has_own_co_await<A> && !foreign_awaitable<A>)
+  [[nodiscard]] A&& await_transform(A&& own) const noexcept {
+    return static_cast<A&&>(own);
+  }
+  template <class A>
+    requires(awaitable<A> && !has_own_co_await<A> && !foreign_awaitable<A>)
+  [[nodiscard]] auto await_transform(A&& own) const noexcept {
+    return awaiter_in_place<std::remove_reference_t<A>>{own};
+  }
+  template <foreign_awaitable A>
+  [[nodiscard]] foreign_operation<A> await_transform(A&& awaitable) const {
+    return foreign_operation<A>{static_cast<A&&>(awaitable)};
+  }
 
   /// At the bottom of a chain: nobody awaits it.
   void begin(chain& bottom_of) noexcept { chain_ = &bottom_of; }
@@ -91,6 +111,9 @@ class task_promise<void> final : public promise_base {
 /// A coroutine, to be awaited once: it starts then, in the awaiter's color, and the awaiter goes on when it has ended, in its
 /// own color. One that is never awaited never runs.
 ///
+/// It awaits tasks, the operations of this library, and awaitables of others. Those may resume it on any thread: it
+/// goes on in its color.
+/// Until then it counts as an operation that is under way; it cannot be canceled there.
 /// Color: a coroutine's color is free while it waits: other events of it run at each co_await.
 /// Lifetime: moved like any object until it is awaited, from then on kept by the awaiting expression. Arguments by reference must
 /// outlive it. One made inside an event must not outlive its runtime.
@@ -172,14 +195,6 @@ inline task<void> task_promise<void>::get_return_object() noexcept {
   check_frame(*this);
   return task<void>{std::coroutine_handle<task_promise>::from_promise(*this)};
 }
-
-template <class T>
-inline constexpr bool is_task = false;
-template <class T>
-inline constexpr bool is_task<task<T>> = true;
-
-template <class F, class... Args>
-concept makes_task = std::is_invocable_v<F, Args...> && is_task<std::invoke_result_t<F, Args...>>;
 
 }  // namespace detail
 

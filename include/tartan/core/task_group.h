@@ -55,8 +55,10 @@ class group_join_operation final : public operation {
 
 /// Spawned coroutines that do not outlive a scope; see also with_task_group, which joins by itself.
 ///
-/// Threads: any, but for the end. Lifetime: to be joined before it is destroyed; else, with coroutines left, the program ends with a
-/// message, for they may use what goes out of scope with it.
+/// Threads: any, but for the end.
+/// Lifetime: to be joined before it is destroyed; else, with coroutines left, the program ends with a message, for they
+/// may use what goes
+/// out of scope with it. So it does if the runtime ends first.
 /// Limits: memory.
 class task_group {
  public:
@@ -74,17 +76,35 @@ class task_group {
   /// Gives false if the runtime refused. Once the group was canceled, newcomers are asked to cancel from the start.
   /// Errors: the first exception of a coroutine asks all others to cancel, and is thrown by join.
   template <class F, class... Args>
-    requires detail::spawnable<F, Args...>
+    requires detail::gives_task_for<F, Args...>
   bool spawn_in(detail::placed_color c, F&& f, Args&&... args) {
     return spawn_at(c.where, c.site, std::forward<F>(f), std::forward<Args>(args)...);
   }
 
-  /// As spawn, in the default color (contract 5). Messages show the place where the group was made.
-  template <class F, class... Args>
-    requires detail::spawnable<F, Args...>
-  bool spawn(F&& f, Args&&... args) {
-    return spawn_at(color{}, detail::site_of(*state_), std::forward<F>(f), std::forward<Args>(args)...);
+  /// As spawn, in the default color (contract 5).
+  ///
+  /// Limits: eight arguments; spawn_in takes any number of them.
+  template <class F, class A = detail::no_argument, class B = detail::no_argument, class C = detail::no_argument,
+            class D = detail::no_argument, class E = detail::no_argument, class G = detail::no_argument,
+            class H = detail::no_argument, class I = detail::no_argument>
+    requires detail::spawnable_with<F, A, B, C, D, E, G, H, I>
+  bool spawn(F&& f, A&& a = {}, B&& b = {}, C&& c = {}, D&& d = {}, E&& e = {}, G&& g = {}, H&& h = {}, I&& i = {},
+             std::source_location site = std::source_location::current()) {
+    const auto start = [&](auto&&... given) {
+      return spawn_at(color{}, site, std::forward<F>(f), std::forward<decltype(given)>(given)...);
+    };
+    return detail::spawn_arguments<A, B, C, D, E, G, H, I>::pass(
+        start, std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), std::forward<D>(d), std::forward<E>(e),
+        std::forward<G>(g), std::forward<H>(h), std::forward<I>(i));
   }
+
+  template <class F, class... Args>
+    requires(!detail::gives_task_for<F, Args...>)
+  detail::needs_a_function_that_gives_a_task_for_the_arguments spawn(F&& f, Args&&... args) = delete;
+  template <class F, class... Args>
+    requires(!detail::gives_task_for<F, Args...>)
+  detail::needs_a_function_that_gives_a_task_for_the_arguments
+  spawn_in(detail::placed_color c, F&& f, Args&&... args) = delete;
 
   /// Asks all to end. Does not wait.
   void cancel() noexcept { detail::cancel_group(*state_); }

@@ -159,6 +159,7 @@ class connect_op : public connect_base {
 /// Connects, for so long at most, and calls back.
 template <class Stream, class Limit, class F>
 task<> connect_then_call(transport over, address to, address from, Limit limit, F f, std::source_location site) {
+  refuse_task<F&, result<Stream>>();
   io_awaitable<connect_op<Stream>> connecting{std::in_place, begin_connection(over, to, from, site)};
   f(co_await with_timeout(limit, std::move(connecting)));
 }

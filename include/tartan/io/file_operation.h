@@ -217,6 +217,7 @@ concept file_completion = std::is_invocable_v<std::decay_t<F>&, result<typename 
 /// Starts an operation that calls back, in the running color.
 template <class Op, class F, class... Args>
 void start_file(F&& f, std::source_location site, Args&&... args) {
+  refuse_task<std::decay_t<F>&, result<typename Op::value_type>>();
   runtime_state& rt = required_runtime("an operation on a file", site);
   using callback = file_callback<Op, std::decay_t<F>>;
   (new callback(rt, here_now()->running, std::forward<F>(f), site, std::forward<Args>(args)...))->start();

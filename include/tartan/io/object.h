@@ -22,7 +22,8 @@ class runtime;
 /// cancellations and close cannot race with each other.
 /// Threads: moved and destroyed like any object; options, addresses and the descriptor are asked for and set by whoever has it, while
 /// nobody else uses it; everything else in its color.
-/// Lifetime: must not outlive its runtime. Destroying it closes the descriptor in its color: at once if that is where it is destroyed;
+/// Lifetime: must not outlive its runtime, unless it was closed by close() or moved from: that ends the program with
+/// its color. Destroying it closes the descriptor in its color: at once if that is where it is destroyed;
 /// elsewhere by an event, so that while nothing runs the descriptor stays open until the next run. close() closes at once also then.
 /// What still waits ends with errc::closed.
 /// Order: operations of one direction are done in the order in which they were begun.

@@ -142,6 +142,7 @@ class stream_writer {
   /// The state is kept: the writer may be gone when this begins.
   template <class F>
   static task<> await_then_call(std::shared_ptr<detail::outgoing> of, bool ready, F f) {
+    detail::refuse_task<F&, result<>>();
     buf::gate& level = detail::gate_of(*of);
     const result<> ended = co_await (ready ? level.ready() : level.flushed());
     f(ended);

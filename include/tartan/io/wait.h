@@ -220,6 +220,7 @@ class io_callback final : public Op, public pooled {
 /// Errors: std::bad_alloc, and what the callback's constructor throws: then nothing has begun.
 template <class Op, completion_of<Op> F, class... Args>
 void start_io(F&& f, std::source_location site, Args&&... args) {
+  refuse_task<std::decay_t<F>&, result<typename Op::value_type>>();
   runtime_state& rt = required_runtime("an operation on a descriptor", site);
   using callback = io_callback<Op, std::decay_t<F>>;
   (new callback(rt, here_now()->running, std::forward<F>(f), site, std::forward<Args>(args)...))->start();

@@ -99,4 +99,11 @@ bool post_at(runtime& rt, std::chrono::time_point<std::chrono::steady_clock, Dur
   return post_at(rt, color{}, at, std::forward<F>(f), site);
 }
 
+template <class... Args>
+  requires detail::ends_in_no_timer_callback<Args...>
+detail::needs_a_callable_that_takes_nothing_or_a_result post_after(Args&&... args) = delete;
+template <class... Args>
+  requires detail::ends_in_no_timer_callback<Args...>
+detail::needs_a_callable_that_takes_nothing_or_a_result post_at(Args&&... args) = delete;
+
 }  // namespace tartan

@@ -16,7 +16,8 @@ namespace tartan {
 ///
 /// Color: the one given; set and cancel are called in it, and so is the destructor if something is pending. While the runtime does not
 /// run, any thread may. Checked: elsewhere the program ends, with the timer's color and the place.
-/// Lifetime: must not outlive its runtime. Destroying it cancels.
+/// Lifetime: must not outlive its runtime; once it was set, that ends the program with a message. Destroying it
+/// cancels.
 /// Limits: up to about 292 years; longer waits never end. Memory bounds the number of timers; a million pending ones are usual.
 /// Cost: 192 bytes on the heap, from the first set on; set and cancel take the same time however many timers are pending.
 class timer {
@@ -56,6 +57,9 @@ class timer {
     fill(std::forward<F>(f), site);
     detail::arm(*rt_, wait_->node, detail::saturated_ns(at));
   }
+  template <class... Args>
+    requires detail::ends_in_no_timer_callback<Args...>
+  detail::needs_a_callable_that_takes_nothing_or_a_result set(Args&&... args) = delete;
 
   /// Calls it off: what was set will not be called, and is destroyed here. Gives whether anything was pending.
   ///

@@ -17,6 +17,10 @@ namespace tartan::detail {
 template <class F>
 concept timer_callback = std::is_invocable_v<std::decay_t<F>&, result<void>> || std::is_invocable_v<std::decay_t<F>&>;
 
+template <class... Args>
+concept ends_in_no_timer_callback =
+    sizeof...(Args) > 1 && !timer_callback<last_of<Args...>> && !place_of_call<last_of<Args...>>;
+
 /// A node with a callback in its event's storage. The same two cache lines: what it needs besides is in links.embedder.
 ///
 /// Color: the node's, for everything. Lifetime: see `owned`.
@@ -115,6 +119,8 @@ struct timer_wait_callable {
 template <timer_callback F>
 void fill_timer_wait(timer_wait& wait, F&& f, std::source_location site) {
   using callable = std::decay_t<F>;
+  refuse_task<callable&>();
+  refuse_task<callable&, result<void>>();
   event& e = wait.node.fired;
   if constexpr (fits_event<callable>) {
     ::new (static_cast<void*>(e.storage)) callable(std::forward<F>(f));

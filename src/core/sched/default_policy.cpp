@@ -27,6 +27,7 @@ default_policy::default_policy(runtime_state& rt)
       batch_{std::min(rt.settings().batch, shortest_batch)},
       longest_batch_{rt.settings().batch},
       poll_level_{std::min(rt.settings().poll_priority, annotation::levels - 1)},
+      mark_{strand_color::mark_of(rt)},
       stealing_{rt.settings().stealing && rt.workers() > 1},
       most_searchers_{std::max(2u, std::min(rt.workers(), rt.cpus().count()) / 2)},
       queues_{&rt},
@@ -46,8 +47,9 @@ default_policy::~default_policy() {
   queues_.for_each_line([&](void* line) {
     const auto& q = *static_cast<color_queue*>(line);
     if (q.kind != queue_kind::strand || q.closing || q.in.look().is_closing()) return;
-    fatal({"a strand outlives its runtime: ", color_text(color_of(reinterpret_cast<const strand_state&>(q)),
-                                                         rt_.name_of(color_of(reinterpret_cast<const strand_state&>(q))))});
+    const color own = raw_color::make(q.color_value);
+    fatal({"a strand outlives its runtime: ", color_text(own, rt_.name_of(own)), "; the runtime was made at ",
+           detail::place(rt_.made_at())});
   });
 }
 
@@ -107,7 +109,7 @@ unsigned default_policy::owner_for(std::uint64_t value, const worker* from) noex
 
 strand_state* default_policy::new_strand(worker* from, bool named) {
   color_queue& q = new_queue(queue_kind::strand, 0, from);
-  q.color_value = strand_bit | (q.in.generation() << line_bits) | line_pool::number_of(&q);
+  q.color_value = strand_bit | (q.in.generation() << line_bits) | mark_ | line_pool::number_of(&q);
   q.named = named;
   // release: the new generation; pairs with post_if of a late post to the last one
   q.owner.store(owner_for(q.color_value, from), std::memory_order_release);

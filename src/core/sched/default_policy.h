@@ -15,6 +15,7 @@
 #include "core/sched/home.h"
 #include "core/sched/policy.h"
 #include "core/spin_lock.h"
+#include "core/strand_color.h"
 #include "core/wake_times.h"
 #include "core/worker.h"
 
@@ -59,13 +60,18 @@ class default_policy {
  private:
   friend struct default_policy_probe;  // a test's
 
-  // A strand's color: bit 63 | generation | number of the color queue's line.
-  static constexpr unsigned line_bits = 44;
-  static constexpr std::uint64_t strand_bit = std::uint64_t{1} << 63;
+  // A strand's color: bit 63 | generation | the runtime's mark | number of the color queue's line.
+  static constexpr unsigned line_bits = strand_color::upper_shift;
+  static constexpr std::uint64_t strand_bit = strand_color::bit;
   static constexpr std::uint64_t line_mask = (std::uint64_t{1} << line_bits) - 1;
   static constexpr std::uint64_t generation_mask = inbox<real_memory, event>::last_generation;
   [[nodiscard]] static constexpr std::uint64_t generation_of(color strands) noexcept { return (strands.value() >> line_bits) & generation_mask; }
 
+  /// Of a strand of this runtime, which may be gone; null for a strand of another one: with the wrong mark the number
+  /// is too large.
+  [[nodiscard]] color_queue* queue_of_strand(color strands) const noexcept {
+    return static_cast<color_queue*>(queues_.line_of((strands.value() ^ mark_) & line_mask));
+  }
   [[nodiscard]] bool close_owned(worker& from, color_queue& q) noexcept;
 
   /// What a worker that looks for work has seen of another one: how many turns it had made at some time.
@@ -180,6 +186,7 @@ class default_policy {
   unsigned batch_;          ///< of events, in a turn
   unsigned longest_batch_;  ///< of those that were there when the turn began
   unsigned poll_level_;
+  std::uint64_t mark_;      ///< of this runtime's strands
   bool stealing_;
   std::uint64_t (*now_)() noexcept = real_now_ns;  ///< a watcher's clock; tests have another
   unsigned most_searchers_;  ///< beyond it a worker without work sleeps at once; two that play ping-pong must both be awake

@@ -36,8 +36,11 @@ void default_policy::push_run(color where, event& newest, event& oldest, batch_l
 }
 
 bool default_policy::push_to_strand_color(color where, event& newest, event& oldest, batch_links& owed) noexcept {
-  auto* const q = static_cast<color_queue*>(queues_.line_of(where.value() & line_mask));
-  if (q == nullptr) return false;
+  color_queue* const q = queue_of_strand(where);
+  if (q == nullptr) {
+    refuse_foreign(rt_, where, "an event was posted", oldest.site);
+    return false;
+  }
   const pushed outcome = q->in.push_if(generation_of(where), newest, oldest);
   if (outcome == pushed::owes_link) owed.add(*q);
   return outcome != pushed::refused;

@@ -64,8 +64,11 @@ void default_policy::deliver(color_queue& q, event& e, worker* from, Duties duti
 /// Posts by value to a color that a strand had or has.
 template <class Duties>
 [[gnu::noinline]] void default_policy::post_to_strand_color(color where, event& e, worker* from, Duties duties) noexcept {
-  auto* const q = static_cast<color_queue*>(queues_.line_of(where.value() & line_mask));
-  if (q == nullptr) [[unlikely]] return post_by_value(where, e, from, duties);
+  color_queue* const q = queue_of_strand(where);
+  if (q == nullptr) [[unlikely]] {
+    refuse_foreign(rt_, where, "an event was posted", e.site);
+    return post_by_value(where, e, from, duties);
+  }
   if (from != nullptr && q->owner.load(std::memory_order_relaxed) == from->index) {
     const appended outcome = homes_[from->index].post_if(generation_of(where), *q, e);
     if (outcome != appended::refused) [[likely]] return duties.appended_at_home(*this, *from, outcome);

@@ -20,6 +20,7 @@
 #include "core/sched/papers/select_task.h"
 #include "core/sched/papers/task.h"
 #include "core/sched/policy.h"
+#include "core/strand_color.h"
 #include "core/worker.h"
 
 namespace tartan::detail {
@@ -38,7 +39,9 @@ class paper_policy {
 
   [[nodiscard]] strand_state* open_strand(worker* /*from*/, bool named) {
     auto* const made = static_cast<strand_line*>(strands_.allocate_shared());
-    made->color_value = strand_bit | last_strand_.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t number = last_strand_.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t upper = (number >> strand_color::number_bits) << strand_color::upper_shift;
+    made->color_value = strand_color::bit | upper | strand_color::mark_of(rt_) | (number & strand_color::number_mask);
     made->named = named;
     made->is_open.store(true, std::memory_order_relaxed);
     return reinterpret_cast<strand_state*>(made);
@@ -70,7 +73,8 @@ class paper_policy {
       const auto& s = *static_cast<const strand_line*>(line);
       if (!s.is_open.load(std::memory_order_relaxed)) return;
       const color own = raw_color::make(s.color_value);
-      fatal({"a strand outlives its runtime: ", color_text(own, rt_.name_of(own))});
+      fatal({"a strand outlives its runtime: ", color_text(own, rt_.name_of(own)), "; the runtime was made at ",
+             detail::place(rt_.made_at())});
     });
   }
 
@@ -116,7 +120,9 @@ class paper_policy {
   }
 
   /// A task for an event that was posted. Ends the program if there is no memory.
-  [[nodiscard]] static task* new_task(task_memory& from, line_cache* cache, color where, event& e, std::uint32_t color_class) noexcept {
+  [[nodiscard]] task* new_task(task_memory& from, line_cache* cache, color where, event& e,
+                               std::uint32_t color_class) const noexcept {
+    refuse_foreign(rt_, where, "an event was posted", e.site);
     try {
       const handler_hints hints = hints_of(e);
       return new (from.make(cache)) task{.next = nullptr,
@@ -158,9 +164,6 @@ class paper_policy {
   const unsigned workers_;
 
  private:
-  // Above the numbers of strands lie the colors that coroutines have of their own (chain.cpp).
-  static constexpr std::uint64_t strand_bit = std::uint64_t{1} << 63;
-
   /// In a line of the pool, behind what the pool uses itself, so that runtime_of finds the runtime.
   struct strand_line {
     free_line of_the_pool;

@@ -176,7 +176,7 @@ TEST_P(a_broadcast, keeps_as_many_values_as_it_holds_and_no_more) {
   EXPECT_EQ(alive.load(), 0);
 }
 
-TEST_P(a_broadcast, may_be_destroyed_by_whom_closing_it_wakes) {
+TEST_P(a_broadcast, may_be_destroyed_by_a_receiver_that_closing_it_wakes) {
   int ended = 0;
   for (int n = 0; n < 300; ++n) {
     auto mine = std::make_unique<broadcast<int>>(capacity{1});
@@ -280,7 +280,7 @@ TEST_P(a_broadcast, goes_down_with_its_runtime_in_any_order) {
   run();
   expect_suspended = true;
   end_runtime();
-  EXPECT_TRUE(outside->send(test::counted{alive})) << "nobody is in it any more";
+  EXPECT_TRUE(outside->send(test::counted{alive})) << "no coroutine waits in it any more";
   outside.reset();
   EXPECT_EQ(alive.load(), 0);
 }

@@ -15,6 +15,8 @@
 #include <tartan/core/channel.h>
 #include <tartan/core/semaphore.h>
 #include <tartan/core/spawn.h>
+#include <tartan/core/watch.h>
+#include <tartan/core/work_guard.h>
 #include <tartan/core/yield.h>
 #include <thread>
 #include <utility>
@@ -86,6 +88,29 @@ TEST_P(a_drain_with_threads_outside, leaves_a_channel_alone_that_was_closed_and_
     c.reset();
   });
   EXPECT_EQ(c, nullptr);
+}
+
+task<> follow(watch<int>& of) {
+  auto reader = of.subscribe();
+  while (co_await reader.next()) {
+  }
+}
+
+TEST_P(a_drain_with_threads_outside, resumes_no_reader_of_a_watch_that_is_about_to_be_destroyed) {
+  watch<int> level{0};
+  call_while_draining(
+      [&] {
+        spawn_in(*rt, color{2}, follow, std::ref(level));
+        spawn_in(*rt, color{3}, follow, std::ref(level));
+      },
+      [&] { EXPECT_TRUE(level.set(1)); });
+  EXPECT_EQ(level.get(), 1);
+  EXPECT_TRUE(level.set(2)) << "no coroutine waits in it any more";
+}
+
+TEST_P(a_drain_with_threads_outside, lets_a_thread_end_its_work_guard) {
+  std::optional<work_guard> guard{*rt};
+  call_while_draining([] {}, [&] { guard.reset(); });
 }
 
 task<> pass(semaphore& s) {

@@ -156,7 +156,7 @@ TEST_P(a_watch, destroys_the_value_that_was_replaced_and_the_one_that_was_refuse
   EXPECT_EQ(alive.load(), 0);
 }
 
-TEST_P(a_watch, may_be_destroyed_by_whom_closing_it_wakes) {
+TEST_P(a_watch, may_be_destroyed_by_a_reader_that_closing_it_wakes) {
   int ended = 0;
   for (int n = 0; n < 300; ++n) {
     auto mine = std::make_unique<watch<int>>(0);
@@ -295,7 +295,7 @@ TEST_P(a_watch, goes_down_with_its_runtime_in_any_order) {
   expect_suspended = true;
   end_runtime();
   EXPECT_EQ(alive.load(), 1);
-  EXPECT_TRUE(outside->set(test::counted{alive})) << "nobody is in it any more";
+  EXPECT_TRUE(outside->set(test::counted{alive})) << "no coroutine waits in it any more";
   outside.reset();
   EXPECT_EQ(alive.load(), 0);
 }

@@ -109,8 +109,20 @@ TEST_P(a_drain_with_threads_outside, resumes_no_reader_of_a_watch_that_is_about_
 }
 
 TEST_P(a_drain_with_threads_outside, lets_a_thread_end_its_work_guard) {
-  std::optional<work_guard> guard{*rt};
-  call_while_draining([] {}, [&] { guard.reset(); });
+  std::optional<work_guard> guard;
+  spawn_in(*rt, color{1}, [&]() -> task<> {
+    const struct at_end {
+      std::optional<work_guard>& held;
+      ~at_end() {
+        std::thread{[&] { held.reset(); }}.join();
+      }
+    } ends_it{guard};
+    (void)co_await never.receive();
+  });
+  rt->run_until_idle();
+  guard.emplace(*rt);
+  EXPECT_EQ(rt->drain(0ns).destroyed, 1u);
+  EXPECT_FALSE(guard);
 }
 
 task<> pass(semaphore& s) {

@@ -267,6 +267,18 @@ TEST(a_sharded_object_that_outlives_its_runtime, ends_the_program_with_its_name)
       "a strand outlives its runtime: strand \"sessions ");
 }
 
+TEST(a_sharded_object_of_another_runtime, ends_the_program) {
+  EXPECT_DEATH(
+      {
+        runtime mine;
+        runtime other;
+        sharded<int> of_other(other, "sessions");
+        mine.spawn([&]() -> task<> { co_await of_other.with(1, [](int&) {}); });
+        mine.run_until_idle();
+      },
+      "in strand .* of another runtime");
+}
+
 TEST(what_leads_into_a_shard, is_told_by_its_type) {
   struct place {
     std::string name;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <tartan/core/await_blocking.h>
+#include <tartan/core/broadcast.h>
 #include <tartan/core/channel.h>
 #include <tartan/core/post.h>
 #include <tartan/core/semaphore.h>
@@ -13,6 +14,7 @@
 #include <tartan/core/spawn.h>
 #include <tartan/core/stop_token.h>
 #include <tartan/core/task_group.h>
+#include <tartan/core/watch.h>
 #include <tartan/core/when_all.h>
 #include <tartan/core/when_any.h>
 #include <vector>
@@ -65,6 +67,21 @@ TEST_P(coroutines_that_wait, are_told_apart_by_what_they_wait_for) {
   rt().spawn_in(color{4}, []() -> task<> { static_cast<void>(co_await shutdown_begun()); }).detach();
   run();
   EXPECT_EQ(waits(), (texts{"a request to end", "a shutdown", "a value from a channel", "room in a channel"}));
+  end_runtime();
+}
+
+TEST_P(coroutines_that_wait, are_readers_of_a_watch_or_receivers_of_a_broadcast) {
+  watch<int> level{0};
+  broadcast<int> news{capacity{1}};
+  rt().spawn_in(color{1}, [mine = level.subscribe()]() mutable -> task<> {
+    static_cast<void>(co_await mine.next());
+    static_cast<void>(co_await mine.next());
+  }).detach();
+  rt().spawn_in(color{2}, [mine = news.subscribe()]() mutable -> task<> {
+    static_cast<void>(co_await mine.receive());
+  }).detach();
+  run();
+  EXPECT_EQ(waits(), (texts{"a change of a watch", "a value from a broadcast"}));
   end_runtime();
 }
 

@@ -100,7 +100,30 @@ TEST_P(a_work_guard, counts_for_nothing_after_a_stop) {
   EXPECT_FALSE(left) << "refused after the stop";
 }
 
-TEST_P(a_work_guard, does_not_hold_up_a_run_that_has_an_end_of_its_own) {
+TEST_P(a_work_guard, is_waited_for_by_a_shutdown) {
+  int got = 0;
+  auto real_time = std::make_unique<runtime>(settings());
+  std::thread later{[&, guard = work_guard{*real_time}]() mutable {
+    test::spin_until([&] { return real_time->shutting_down(); });
+    EXPECT_TRUE(real_time->post(color{1}, [&] { ++got; }));
+    guard.reset();
+  }};
+  real_time->shutdown(1h);
+  EXPECT_EQ(real_time->run(), 0);
+  EXPECT_EQ(got, 1);
+  later.join();
+}
+
+TEST_P(a_work_guard, does_not_hold_up_a_shutdown_beyond_its_time) {
+  work_guard guard{rt()};
+  const auto before = clock.now();
+  rt().shutdown(10s);
+  EXPECT_EQ(rt().run(), 0);
+  EXPECT_GE(clock.now() - before, 10s);
+  EXPECT_LE(clock.now() - before, 11s);
+}
+
+TEST_P(a_work_guard, does_not_hold_up_a_run_that_a_run_that_has_an_end_of_its_own) {
   work_guard guard{rt()};
   int ran = 0;
   rt().post([&] { ++ran; });

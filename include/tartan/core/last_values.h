@@ -90,6 +90,10 @@ class read_operation final : public reading {
   }
   result<T> await_resume() { return finish(); }
 
+  [[nodiscard]] const char* name() const noexcept override {
+    return Then == when_behind::skips ? "a change of a watch" : "a value from a broadcast";
+  }
+
   /// The same without a wait, outside of coroutines too.
   result<T> try_now() {
     this->next = *place_;

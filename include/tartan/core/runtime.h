@@ -101,7 +101,7 @@ class runtime {
   /// stderr says so.
   int run(std::source_location site = std::source_location::current());
 
-  /// Runs until no event, operation, timer or blocking job is left, or until stop().
+  /// Runs until no event, operation, timer, blocking job or work_guard is left, or until stop().
   void run_until_idle(std::source_location site = std::source_location::current());
 
   /// Runs, waiting if need be, for this long, or until stop(); zero: only what is ready.

@@ -18,8 +18,9 @@ void close_guard(runtime_state& rt) noexcept;
 /// While one exists, runtime::run_until_idle does not return: `work_guard guard{rt}`, for a thread that will post
 /// later.
 ///
-/// Has no effect on run(), which waits for stop() anyway, and on run_for(). After stop() it counts for nothing:
-/// run_until_idle returns, and a drain does not wait for it, because posts from other threads are refused by then.
+/// A shutdown waits for it too, within its time. run() waits for stop() anyway, and run_for() for its time.
+/// After stop() a guard counts for nothing: run_until_idle returns, and a drain does not wait for it, because posts from
+/// other threads are refused by then.
 /// Color: none. Threads: any; made before the run that it is to keep going, or in one of its events.
 /// Lifetime: must not outlive its runtime: that ends the program with a message.
 /// Order: what its thread did before the guard's end is visible to the caller of run_until_idle.

@@ -21,8 +21,9 @@ class shutdown_operation final : public operation {
   template <colored_promise Promise>
   [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
     chain& waiter = self.promise().in();
+    if (waiter.cancel_requested()) return waiter.at_once(self);
     begun_ = is_closing(waiter.runtime());
-    return begun_ || waiter.cancel_requested() ? waiter.at_once(self) : waiter.wait(self, *this);
+    return begun_ ? waiter.at_once(self) : waiter.wait(self, *this);
   }
   result<> await_resume() const noexcept {
     if (begun_) return {};

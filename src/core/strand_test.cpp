@@ -247,7 +247,7 @@ void outlive(bool after_a_run) {
   std::optional<strand> s;
   options with;
   with.workers = 1;
-  auto rt = std::make_unique<runtime>(with);
+  std::unique_ptr<runtime> rt{new runtime{with}};
   s.emplace(*rt, "page cache");
   if (after_a_run) {
     rt->stop();

@@ -413,8 +413,8 @@ TEST_F(timers_death, that_outlive_their_runtime_end_the_program_once_they_were_s
     std::optional<timer> t;
     options with;
     with.workers = 1;
-    runtime rt{with};
-    t.emplace(rt, color{7});
+    runtime of_it{with};
+    t.emplace(of_it, color{7});
     if (set) t->set(1h, [] {});
   };
   outlive(false);

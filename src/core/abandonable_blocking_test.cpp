@@ -89,7 +89,7 @@ TEST_P(an_abandonable_job, is_left_behind_when_its_coroutine_is_asked_to_end) {
       test::spin_until([&] { return shared->open.load(); });
       return told_result{shared};
     };
-    ended = (co_await abandonable_blocking(std::move(job))).error();
+    ended = (co_await abandonable_blocking(job)).error();
   });
   spawn_in(rt(), color{4}, [&]() -> task<> {
     while (!shared->begun) co_await yield();
@@ -113,7 +113,7 @@ TEST_P(an_abandonable_job, is_not_begun_once_it_was_abandoned) {
       shared->begun = true;
       test::spin_until([&] { return shared->open.load(); });
     };
-    static_cast<void>(co_await abandonable_blocking(std::move(job)));
+    static_cast<void>(co_await abandonable_blocking(job));
   });
   auto waits = spawn_in(rt(), color{4}, [&]() -> task<> {
     while (!shared->begun) co_await yield();
@@ -147,7 +147,7 @@ TEST_P(an_abandonable_job, is_destroyed_with_its_coroutine_if_the_runtime_ends_b
   const test::counted outside{alive};
   spawn_in(rt(), color{3}, [&]() -> task<> {
     auto job = [mine = test::counted{alive}] { static_cast<void>(mine); };
-    static_cast<void>(co_await abandonable_blocking(std::move(job)));
+    static_cast<void>(co_await abandonable_blocking(job));
   }).detach();
   end_runtime();
   EXPECT_EQ(alive.load(), 1);
@@ -158,7 +158,7 @@ TEST_P(an_abandonable_job, and_its_cancellation_may_end_together) {
     std::atomic<int> alive{0};
     auto waits = spawn_in(rt(), color{3}, [&]() -> task<> {
       auto job = [mine = test::counted{alive}] { return std::make_unique<test::counted>(mine); };
-      const auto got = co_await abandonable_blocking(std::move(job));
+      const auto got = co_await abandonable_blocking(job);
       EXPECT_TRUE(got || got.error() == errc::canceled);
     });
     std::thread outside{[&] { waits.cancel(); }};

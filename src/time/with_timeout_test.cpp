@@ -187,7 +187,7 @@ TEST_P(a_time_limit, leaves_blocking_work_behind_that_owns_what_it_uses) {
       while (!*open) time->advance(1s);
       return 4;
     };
-    EXPECT_EQ((co_await with_timeout(10s, abandonable_blocking(std::move(job)))).error(), errc::timed_out);
+    EXPECT_EQ((co_await with_timeout(10s, abandonable_blocking(job))).error(), errc::timed_out);
     EXPECT_FALSE(*open) << "the job goes on";
     *open = true;
     auto quick = [] { return 4; };

@@ -248,7 +248,7 @@ std::size_t look_up(const std::string& host) { return host.size(); }
 
 tartan::task<> find(std::string host, std::size_t& found) {
   auto job = [host = std::move(host)] { return look_up(host); };  // owns its host: no reference
-  const auto address = co_await tartan::with_timeout(1s, tartan::abandonable_blocking(std::move(job)));
+  const auto address = co_await tartan::with_timeout(1s, tartan::abandonable_blocking(job));
   if (address) found = *address;
 }
 

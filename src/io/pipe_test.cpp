@@ -301,15 +301,17 @@ class pipes_from_elsewhere : public test::with_objects {
 INSTANTIATE_TEST_SUITE_P(on, pipes_from_elsewhere, testing::ValuesIn(test::worker_counts()), test::worker_name);
 
 TEST_P(pipes_from_elsewhere, block_again_when_they_are_closed_or_released) {
-  pipe::read_end closed = taken(same_file());
-  EXPECT_FALSE(blocks(ends_[0]));
-  closed.close();
-  EXPECT_TRUE(blocks(ends_[0]));
-  pipe::read_end released = taken(same_file());
-  EXPECT_FALSE(blocks(ends_[0]));
-  const int descriptor = released.release();
-  EXPECT_TRUE(blocks(descriptor));
-  ::close(descriptor);
+  {
+    pipe::read_end closed = taken(same_file());
+    EXPECT_FALSE(blocks(ends_[0]));
+    closed.close();
+    EXPECT_TRUE(blocks(ends_[0]));
+    pipe::read_end released = taken(same_file());
+    EXPECT_FALSE(blocks(ends_[0]));
+    const int descriptor = released.release();
+    EXPECT_TRUE(blocks(descriptor));
+    ::close(descriptor);
+  }
   {
     const pipe::read_end destroyed = taken(same_file());
     EXPECT_FALSE(blocks(ends_[0]));

@@ -436,8 +436,8 @@ TEST_P(children_with_files, get_streams_that_block_whatever_this_program_has_mad
 TEST_P(children_with_files, get_sockets_as_they_are) {
   in_color([&]() -> task<> {
     auto both = *local::pair();
-    const process cat = started({.arguments = {"cat"}, .input = child_stream::of(both.second.native_handle())});
-    EXPECT_TRUE(is_nonblocking(cat, 0));
+    const process idle = started({.arguments = {"sleep", "1000"}, .input = child_stream::of(both.second.native_handle())});
+    EXPECT_TRUE(is_nonblocking(idle, 0));
     co_return;
   });
 }

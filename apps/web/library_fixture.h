@@ -38,6 +38,7 @@ class pages : public testing::TestWithParam<unsigned> {
     with.workers = GetParam();
     with.stall_after = {};
     with.poller = &clock_;
+    clock_.jump_over_jobs();  // ask() holds the one blocking thread for a second
     with.blocking_threads = 1;
     return tartan::runtime{with};
   }

@@ -230,7 +230,7 @@ def cpu_seconds(s):
 
 @case("hostile")
 def without_descriptors_others_wait_and_nobody_spins():
-    with judged.judged("--recheck", "100000", *FOREVER) as s:
+    with judged.judged("--recheck", "100000", *FOREVER, complaint=harness.SHORT_OF_DESCRIPTORS) as s:
         friends = [s.connect() for _ in range(20)]
         for each in friends:
             expect(each.get("/page.html")[2] == PAGE)

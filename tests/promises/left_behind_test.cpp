@@ -19,6 +19,7 @@
 
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
+#include "core/strand_color.h"
 #include "tests/promises/allocations.h"
 #include "tests/workers.h"
 
@@ -100,7 +101,7 @@ TEST_P(left_behind, no_allocation_and_no_callable_after_a_runtime_was_cut_short)
 /// The number of the memory line of a strand that is made now: of the next color queue, whatever its color.
 std::uint64_t next_line(runtime& rt) {
   const strand probe{rt};
-  return probe.value().value() & ((std::uint64_t{1} << 44) - 1);
+  return probe.value().value() & detail::strand_color::number_mask;
 }
 
 TEST_P(left_behind, no_color_that_has_had_its_events_takes_any_memory) {

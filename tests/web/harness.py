@@ -15,6 +15,9 @@ LARGE = bytes(range(256)) * 8192  # 2 MiB: beyond what is kept in memory, and wh
 TESTS = []
 # What is said once a second of files that change while they are sent.
 WRITTEN_TO = re.compile(r"(tartan-web: connections that had to be given up: \d+ \(/\S+ was written to while it was sent, or cannot be read\)\n)+")
+# What is said once in ten seconds when there are no more descriptors.
+SHORT_OF_DESCRIPTORS = re.compile(r"(tartan-web: cannot (accept connections|open a file): Too many open files "
+                                  r"\(EMFILE, \d+ times since the last such line; this process may open \d+ files\): raise LimitNOFILE= .*\n)+")
 
 
 def test(function):

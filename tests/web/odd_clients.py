@@ -178,9 +178,7 @@ def folders_of_many_hosts_leave_descriptors_for_clients():
 
 @test
 def want_of_descriptors_is_told_with_its_name():
-    complaint = re.compile(r"tartan-web: cannot (accept connections|open a file): Too many open files "
-                           r"\(EMFILE, \d+ times since the last such line; this process may open \d+ files\): raise LimitNOFILE= .*\n")
-    with server(complaint=complaint) as s, s.connect() as c:
+    with server(complaint=harness.SHORT_OF_DESCRIPTORS) as s, s.connect() as c:
         expect(c.get("/page.html")[0] == 200)
         open_now = len(os.listdir(f"/proc/{s.process.pid}/fd"))
         resource.prlimit(s.process.pid, resource.RLIMIT_NOFILE, (open_now, open_now))

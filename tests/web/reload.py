@@ -235,7 +235,7 @@ def a_file_that_is_wrong_leaves_all_as_it_was():
         for text, said in cases:
             s.reload(text)
             line = s.process.stderr.readline()
-            expect(line.startswith("tartan-web: all is as it was: ") and f"{s.file}{said}" in line, line)
+            expect(line.startswith("tartan-web: the access log is opened anew, all else is as it was: ") and f"{s.file}{said}" in line, line)
             expect(c.get("/")[2] == b"0000000 ")
         s.file.unlink()
         s.reload()

@@ -1,6 +1,6 @@
 #pragma once
-/// Awaiting what is not this library's: the coroutine comes back to its color, whichever thread resumes it. Library
-/// code.
+/// Awaiting what is not this library's: the coroutine comes back to its color, whichever thread resumes it.
+/// Library code.
 
 #include <concepts>
 #include <coroutine>

@@ -243,10 +243,10 @@ TEST_P(listeners_without_descriptors, tell_of_it_each_time_that_they_pause) {
     EXPECT_TRUE(told.empty()) << "not before the call has returned";
     co_await moment();
     EXPECT_TRUE(told.size() == 1 && told.front() == std::errc::too_many_files_open) << told.size();
-    co_await tartan::sleep(250ms);
+    static_cast<void>(co_await tartan::sleep(250ms));
     EXPECT_EQ(told.size(), 3u) << "each 100 ms";
     d->at.on_shortage({});
-    co_await tartan::sleep(250ms);
+    static_cast<void>(co_await tartan::sleep(250ms));
     EXPECT_EQ(told.size(), 3u);
     others.front().close();
     co_await until([&] { return accepted; });

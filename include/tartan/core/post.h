@@ -47,6 +47,7 @@ detail::needs_a_callable_without_arguments post(Args&&... args) = delete;
 /// Gives true if it was called or posted. An exception of a call at once reaches the caller.
 template <detail::callable_without_arguments F>
 bool dispatch(color c, F&& f, std::source_location site = std::source_location::current()) {
+  detail::refuse_task<std::decay_t<F>&>();
   if (in_event() && current_color() == c && c != color::unordered) {
     std::forward<F>(f)();
     return true;

@@ -85,8 +85,7 @@ class runtime {
   detail::needs_a_function_that_gives_a_task_for_the_arguments spawn(F&& f, Args&&... args) = delete;
   template <class F, class... Args>
     requires(!detail::spawnable<F, Args...>)
-  detail::needs_a_function_that_gives_a_task_for_the_arguments
-  spawn_in(detail::placed_color c, F&& f, Args&&... args) = delete;
+  detail::needs_a_function_that_gives_a_task_for_the_arguments spawn_in(detail::placed_color, F&&, Args&&...) = delete;
 
   /// Posts everything in the batch, in its order.
   ///

@@ -106,12 +106,10 @@ template <class F, class... Args>
 detail::needs_a_function_that_gives_a_task_for_the_arguments spawn(runtime& rt, F&& f, Args&&... args) = delete;
 template <class F, class... Args>
   requires(!detail::spawnable<F, Args...>)
-detail::needs_a_function_that_gives_a_task_for_the_arguments
-spawn_in(detail::placed_color c, F&& f, Args&&... args) = delete;
+detail::needs_a_function_that_gives_a_task_for_the_arguments spawn_in(detail::placed_color, F&&, Args&&...) = delete;
 template <class F, class... Args>
   requires(!detail::spawnable<F, Args...>)
-detail::needs_a_function_that_gives_a_task_for_the_arguments
-spawn_in(runtime& rt, detail::placed_color c, F&& f, Args&&... args) = delete;
+detail::needs_a_function_that_gives_a_task_for_the_arguments spawn_in(runtime&, detail::placed_color, F&&, Args&&...) = delete;
 
 template <class F, class A, class B, class C, class D, class E, class G, class H, class I>
   requires detail::spawnable_with<F, A, B, C, D, E, G, H, I>

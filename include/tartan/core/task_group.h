@@ -103,8 +103,7 @@ class task_group {
   detail::needs_a_function_that_gives_a_task_for_the_arguments spawn(F&& f, Args&&... args) = delete;
   template <class F, class... Args>
     requires(!detail::gives_task_for<F, Args...>)
-  detail::needs_a_function_that_gives_a_task_for_the_arguments
-  spawn_in(detail::placed_color c, F&& f, Args&&... args) = delete;
+  detail::needs_a_function_that_gives_a_task_for_the_arguments spawn_in(detail::placed_color, F&&, Args&&...) = delete;
 
   /// Asks all to end. Does not wait.
   void cancel() noexcept { detail::cancel_group(*state_); }

@@ -52,12 +52,10 @@ futex_poller::seat_kind seat_for(const scheduler_choice& choice) noexcept {
 
 }  // namespace
 
-// Else two that lie beside each other might have the same mark.
-static_assert(sizeof(runtime_state) >= std::size_t{1} << strand_color::mark_shift);
-
 runtime_state::runtime_state(options with, std::source_location made_at)
     : settings_{checked(std::move(with))},
       made_at_{made_at},
+      strand_mark_{strand_color::next_mark()},
       choice_{scheduler_choice::from(settings_)},
       cpus_{cpu_mask::of_this_thread()},
       workers_{workers_for(settings_, choice_)},

@@ -50,6 +50,8 @@ class runtime_state {
   [[nodiscard]] const options& settings() const noexcept { return settings_; }
   /// Where the program has made it, for messages.
   [[nodiscard]] std::source_location made_at() const noexcept { return made_at_; }
+  /// In the colors of its strands: see strand_color.
+  [[nodiscard]] std::uint64_t strand_mark() const noexcept { return strand_mark_; }
   [[nodiscard]] const scheduler_choice& choice() const noexcept { return choice_; }
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }
   [[nodiscard]] scheduler& policy() noexcept { return *policy_; }
@@ -149,6 +151,7 @@ class runtime_state {
 
   options settings_;
   std::source_location made_at_;
+  std::uint64_t strand_mark_;
   scheduler_choice choice_;
   cpu_mask cpus_;
   unsigned workers_;

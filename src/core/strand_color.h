@@ -24,17 +24,9 @@ struct strand_color {
   /// Of a strand, open or gone. color::unordered and the colors that coroutines have of their own are none.
   [[nodiscard]] static constexpr bool is(color c) noexcept { return (c.value() & (bit | of_a_coroutine)) == bit; }
 
-  /// In its place in the value. Two runtimes that exist at a time have the same one by chance only, once in 2^13 pairs;
-  /// never if they lie
-  /// within 2 MB.
-  [[nodiscard]] static std::uint64_t mark_of(const runtime_state& rt) noexcept {
-    return (reinterpret_cast<std::uintptr_t>(&rt) >> mark_shift << number_bits) & mark_mask;
-  }
-  [[nodiscard]] static bool is_foreign(color c, const runtime_state& rt) noexcept {
-    return is(c) && (c.value() & mark_mask) != mark_of(rt);
-  }
-
-  static constexpr unsigned mark_shift = 8;  ///< no runtime is smaller: see runtime_state.cpp
+  /// For a runtime that is being made, in its place in the value. The program's first one gets 0; from the 2^13th on they repeat.
+  [[nodiscard]] static std::uint64_t next_mark() noexcept;
+  [[nodiscard]] static bool is_foreign(color c, const runtime_state& rt) noexcept;
 };
 
 /// Ends the program if the color is that of another runtime's strand. `what` was done in it, at `site`.

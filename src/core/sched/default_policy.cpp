@@ -27,7 +27,7 @@ default_policy::default_policy(runtime_state& rt)
       batch_{std::min(rt.settings().batch, shortest_batch)},
       longest_batch_{rt.settings().batch},
       poll_level_{std::min(rt.settings().poll_priority, annotation::levels - 1)},
-      mark_{strand_color::mark_of(rt)},
+      mark_{rt.strand_mark()},
       stealing_{rt.settings().stealing && rt.workers() > 1},
       most_searchers_{std::max(2u, std::min(rt.workers(), rt.cpus().count()) / 2)},
       queues_{&rt},

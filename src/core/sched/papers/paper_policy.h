@@ -41,7 +41,7 @@ class paper_policy {
     auto* const made = static_cast<strand_line*>(strands_.allocate_shared());
     const std::uint64_t number = last_strand_.fetch_add(1, std::memory_order_relaxed);
     const std::uint64_t upper = (number >> strand_color::number_bits) << strand_color::upper_shift;
-    made->color_value = strand_color::bit | upper | strand_color::mark_of(rt_) | (number & strand_color::number_mask);
+    made->color_value = strand_color::bit | upper | rt_.strand_mark() | (number & strand_color::number_mask);
     made->named = named;
     made->is_open.store(true, std::memory_order_relaxed);
     return reinterpret_cast<strand_state*>(made);

@@ -1,14 +1,13 @@
 #include "core/strand_color.h"
 
-#include <atomic>
-
 #include "core/fatal.h"
+#include "core/memory.h"
 #include "core/runtime_state.h"
 
 namespace tartan::detail {
 
 std::uint64_t strand_color::next_mark() noexcept {
-  static std::atomic<std::uint64_t> runtimes{0};
+  static real_memory::atomic<std::uint64_t> runtimes{0};
   return (runtimes.fetch_add(1, std::memory_order_relaxed) << number_bits) & mark_mask;
 }
 

@@ -54,8 +54,6 @@ waiter::~waiter() {
   while (!state_in(state_).has_ended() && !leave()) real_memory::relax();
 }
 
-const char* waiter::name() const noexcept { return line_ != nullptr ? line_->what_ : "a line"; }
-
 bool waiter::claim(std::uint8_t to) noexcept { return state_in(state_).claim(to); }
 
 bool waiter::leave() noexcept {

@@ -106,8 +106,9 @@ class child final : public slot_extra {
 
   [[nodiscard]] int send(int signal) const noexcept {
     if (reaped_) return ESRCH;
-    const int got = leads_group_ ? send_to_group_of(descriptor_, id_, signal) : send_to_pidfd(descriptor_, signal);
-    return got < 0 ? errno : 0;
+    if (leads_group_ && send_to_group_of(descriptor_, id_, signal) >= 0) return 0;
+    if (leads_group_ && errno != ESRCH) return errno;  // ESRCH: the child has left the group that it led
+    return send_to_pidfd(descriptor_, signal) < 0 ? errno : 0;
   }
 
  private:
@@ -116,9 +117,9 @@ class child final : public slot_extra {
     bool ended = false;
     process_end how;
     // An unreaped child keeps its number, and that of its group, even if it has ended: the rest of the group is
-    // reached.
+    // reached. The child itself may have left the group.
     if (leads_group_) static_cast<void>(send(SIGKILL));
-    if (look(ended, how) != 0 || ended || send(SIGKILL) != 0 || look(ended, how) != 0 || ended) return;
+    if (look(ended, how) != 0 || ended || send_to_pidfd(descriptor_, SIGKILL) != 0 || look(ended, how) != 0 || ended) return;
     auto* const job = new (std::nothrow) reaper{id_};
     if (job != nullptr && !start_blocking(rt_, *job)) return;
     delete job;

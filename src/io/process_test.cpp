@@ -242,6 +242,37 @@ TEST_P(child_processes, hand_signals_on_to_all_that_they_have_started) {
   });
 }
 
+/// A child that moves from the group that it leads into this program's, and has said so. What it has started stays in its own.
+task<process> child_that_left_its_group(const char* starts) {
+  const std::string script = "import os, subprocess, sys\n" + std::string{starts} +
+                             "\nos.setpgid(0, os.getpgid(os.getppid()))\nprint('left', flush=True)\nsys.stdin.read()";
+  command what{.arguments = {"python3", "-c", script}, .input = child_stream::pipe, .output = child_stream::pipe};
+  what.group = child_group::own;
+  process child = started(what);
+  std::string line;
+  const auto got = co_await child.output.read_until(line, "\n", 100);
+  EXPECT_EQ(got.value_or(0), 5u);
+  co_return child;
+}
+
+TEST_P(child_processes, get_signals_also_when_they_have_left_their_group) {
+  in_color([]() -> task<> {
+    process child = co_await child_that_left_its_group("");
+    EXPECT_TRUE(child.kill(SIGTERM));
+    EXPECT_EQ((co_await child.wait())->signal, SIGTERM);
+  });
+}
+
+TEST_P(child_processes, that_have_left_their_group_end_with_it) {
+  in_color([]() -> task<> {
+    process child = co_await child_that_left_its_group("subprocess.Popen(['sleep', '1000'])");
+    pipe::read_end output = std::move(child.output);
+    pipe::write_end input = std::move(child.input);  // else it would end by itself
+    child.close();
+    co_await expect_end_of(output);
+  });
+}
+
 // It has ended, but nobody has asked: so what it has left goes with it.
 TEST_P(child_processes, that_nobody_has_waited_for_take_along_what_they_have_left) {
   in_color([]() -> task<> {

@@ -56,11 +56,11 @@ class io_service final : public readiness_ledger, public descriptors {
   /// Undoes unblock() if open() failed.
   void block_again(int descriptor) noexcept { files_.leave(descriptor); }
 
-  /// By who holds the slot's key, and gives it up. Color: the slot's.
+  /// The caller holds the slot's key and gives it up. Color: the slot's.
   void close(io_slot& slot) noexcept;
   /// Gives the descriptor to the caller instead of closing it.
   [[nodiscard]] int release(io_slot& slot) noexcept;
-  /// Closes what somebody else holds: its slot stays that one's until it lets go.
+  /// Closes the descriptor of an object that keeps its slot until it is closed or destroyed.
   void shut_down(io_slot& slot) noexcept;
   /// From wherever the object is destroyed: closes here if this is the slot's color or nothing runs, else by an event of that color.
   void abandon(slot_key key) noexcept;

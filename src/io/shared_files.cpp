@@ -15,12 +15,15 @@ namespace tartan::detail {
 
 namespace {
 
-/// Whether two descriptors of one inode share an open file. If the kernel does not tell, they are taken to share it:
-/// clearing the flag late is harmless, clearing it under an object that needs it is not.
-bool is_same_open_file(int one, int other) noexcept {
+/// Whether two descriptors of one inode share an open file, one of which was made non-blocking here. If the kernel does
+/// not tell (a container without kcmp), the flag does: a descriptor that was found blocking shares no file with one that
+/// was made non-blocking. One that was found non-blocking is taken to share it: clearing the flag late is harmless,
+/// clearing it under an object that needs it is not.
+bool is_same_open_file(int one, int other, bool was_blocking) noexcept {
   const auto self = static_cast<unsigned long>(::getpid());
   const auto first = static_cast<unsigned long>(one);
-  return ::syscall(SYS_kcmp, self, self, KCMP_FILE, first, static_cast<unsigned long>(other)) <= 0;
+  const long order = ::syscall(SYS_kcmp, self, self, KCMP_FILE, first, static_cast<unsigned long>(other));
+  return order < 0 ? !was_blocking : order == 0;
 }
 
 }  // namespace
@@ -31,7 +34,7 @@ int shared_files::note(int descriptor, bool was_blocking) {
   const identity inode{about.st_dev, about.st_ino};
   const auto [first, last] = all_.equal_range(inode);
   for (auto each = first; each != last; ++each) {
-    if (!is_same_open_file(each->second.front(), descriptor)) continue;
+    if (!is_same_open_file(each->second.front(), descriptor, was_blocking)) continue;
     each->second.push_back(descriptor);
     return 1;
   }

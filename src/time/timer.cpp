@@ -28,7 +28,7 @@ void refuse_color(runtime_state& rt, color c, std::string_view what, std::source
   if (c == color::unordered) {
     fatal({what, " cannot be in color::unordered: its callbacks and its cancellation would race; at ", place(site)});
   }
-  refuse_foreign(rt, c, std::string{what} + " was set", site);
+  if (strand_color::is_foreign(c, rt)) [[unlikely]] refuse_foreign(rt, c, std::string{what} + " was set", site);
 }
 
 /// Ends the program unless the timer's color runs here, or nothing does in its runtime: its wait is the color's, without a lock.

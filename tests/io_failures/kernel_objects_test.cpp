@@ -172,6 +172,25 @@ TEST_F(kernel_objects, a_descriptor_that_cannot_be_watched_blocks_again) {
   for (const int each : ends) ::close(each);
 }
 
+// A container may forbid kcmp. Both ends of a pipe are one inode, but two open files.
+TEST_F(kernel_objects, both_ends_of_a_pipe_block_again_where_kcmp_is_refused) {
+  options with;
+  with.workers = 1;
+  runtime rt{with};
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  auto reads = pipe::read_end::from_fd(rt, ends[0], stage);
+  ASSERT_TRUE(reads);
+  const failing_call fails{call::kcmp, EPERM, 0};
+  auto writes = pipe::write_end::from_fd(rt, ends[1], stage);
+  ASSERT_TRUE(writes);
+  EXPECT_TRUE(fails.struck());
+  for (const int end : {reads->release(), writes->release()}) {
+    EXPECT_EQ(::fcntl(end, F_GETFL) & O_NONBLOCK, 0);
+    ::close(end);
+  }
+}
+
 TEST_F(kernel_objects, sendfile_tells_of_each_failure) {
   const std::string head(1000, 'x');
   std::ofstream{path("file")} << std::string(300'000, 'x');

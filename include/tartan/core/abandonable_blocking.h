@@ -137,6 +137,7 @@ template <class F>
   requires std::is_invocable_v<std::decay_t<F>>
 [[nodiscard]] auto abandonable_blocking(F&& f, std::source_location site = std::source_location::current()) {
   detail::check_awaited_owner<F>();
+  detail::refuse_task<std::decay_t<F>>();
   static_assert(!detail::is_reference<std::decay_t<F>>, "an abandoned job goes on behind the co_await: it must own its function, so no std::ref");
   using call = detail::abandonable_call<std::decay_t<F>>;
   return detail::abandonable_operation<std::decay_t<F>>{std::make_unique<call>(site, std::forward<F>(f))};

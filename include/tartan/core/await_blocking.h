@@ -75,6 +75,7 @@ template <class F>
   requires std::is_invocable_v<std::decay_t<F>>
 [[nodiscard]] auto blocking(F&& f, std::source_location site = std::source_location::current()) {
   detail::check_awaited_callable<F>();
+  detail::refuse_task<std::decay_t<F>>();
   return detail::blocking_operation<std::decay_t<F>>{site, std::forward<F>(f)};
 }
 

@@ -40,6 +40,15 @@ constexpr void check_awaited_owner() noexcept {
                 "auto f = [s] {...}; co_await with_timeout(1s, abandonable_blocking(f)). See docs/guide/coroutines.md, \"Mistakes\"");
 }
 
+/// The same for a value that is sent, or used as a key.
+template <class T>
+constexpr void check_awaited_value() noexcept {
+  static_assert(!destroys_temporaries_twice || !owning_temporary<T>,
+                "gcc before 13 destroys twice what this aggregate owns, if it is made in an expression that awaits. Name it first: "
+                "job next{...}; co_await jobs.send(next). Or give its class a constructor, so that it can be moved. "
+                "See docs/guide/coroutines.md, \"Mistakes\"");
+}
+
 /// The same for a handle that is awaited in the expression that spawned its coroutine.
 template <class Handle>
 constexpr void check_awaited_handle() noexcept {

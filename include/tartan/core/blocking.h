@@ -108,6 +108,7 @@ struct callback_job final : blocking_job {
 template <class F, class Done>
 bool blocking_call(runtime_state& rt, color c, F&& f, Done&& done, std::source_location site) {
   using job_type = callback_job<std::decay_t<F>, std::decay_t<Done>>;
+  refuse_task<std::decay_t<F>>();
   refuse_task<std::decay_t<Done>, typename job_type::outcome>();
   auto* job = new job_type(rt, c, std::forward<F>(f), std::forward<Done>(done), site);
   const std::error_code refused = start_blocking(rt, *job);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <tartan/core/awaited_callable.h>
 #include <tartan/core/result.h>
 #include <tartan/core/task.h>
 #include <tartan/core/waiting_line.h>
@@ -221,7 +222,17 @@ class channel {
   channel& operator=(const channel&) = delete;
 
   /// Errors: errc::closed; errc::canceled if it would have to wait and the coroutine was asked to end. The value is destroyed then.
-  [[nodiscard]] auto send(T value) noexcept { return detail::send_operation<T>{state_, std::move(value)}; }
+  /// gcc before 13 would destroy twice what an aggregate owns that is made in the argument, and refuses an aggregate that is moved there:
+  /// name it, or give its class a constructor.
+  [[nodiscard]] auto send(T&& value) noexcept {
+    detail::check_awaited_value<T>();
+    return detail::send_operation<T>{state_, std::move(value)};
+  }
+  [[nodiscard]] auto send(const T& value)
+    requires std::is_copy_constructible_v<T>
+  {
+    return detail::send_operation<T>{state_, T{value}};
+  }
 
   /// Errors: errc::end_of_stream if it was closed and is empty; errc::canceled if it would have to wait and the coroutine was
   /// asked to end.

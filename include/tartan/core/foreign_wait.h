@@ -64,9 +64,8 @@ class foreign_wait {
 };
 
 /// The coroutine whose handle the awaitable gets. Nothing of the user's runs in it: when it is resumed, it posts the
-/// user's coroutine and
-/// ends. A coroutine, rather than a handle made by hand, so that the compiler deals with all that await_suspend may
-/// give.
+/// user's coroutine and ends. A coroutine, rather than a handle made by hand, so that the compiler deals with all that
+/// await_suspend may give.
 class bridge {
  public:
   class promise_type : public pooled {

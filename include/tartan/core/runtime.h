@@ -50,8 +50,7 @@ class runtime {
   /// Threads: any, at any time, also before run().
   /// Errors: false, and the callable is destroyed here, after stop() from a foreign thread. std::bad_alloc if there is no memory for the
   /// event; if there is none to make a color that had no events, the program ends with a message. So it does for the
-  /// color of another
-  /// runtime's strand.
+  /// color of another runtime's strand.
   /// Order: posts to one color by one thread, or ordered by happens-before, run in that order.
   /// Cost: no allocation for a callable of up to 40 bytes; no lock, read-modify-write or system call for a post to the running color.
   /// Source: libasync-smp, section 3 (cpucb with a color).

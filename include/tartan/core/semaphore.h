@@ -51,6 +51,7 @@ class semaphore {
    public:
     explicit acquire_operation(semaphore& from) noexcept : from_{&from} {}
     acquire_operation(acquire_operation&& other) noexcept : waiter{std::move(other)}, from_{other.from_} {}
+    [[nodiscard]] const char* name() const noexcept override { return "a semaphore"; }
 
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     template <detail::colored_promise Promise>

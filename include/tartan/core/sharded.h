@@ -118,7 +118,8 @@ class sharded {
   /// Cost: as `in`, and the hash.
   template <class Key, class F>
     requires std::is_invocable_v<std::decay_t<F>, T&>
-  [[nodiscard]] auto with(const Key& key, F&& f) {
+  [[nodiscard]] auto with(Key&& key, F&& f) {
+    detail::check_awaited_value<Key>();
     detail::check_awaited_callable<F>();
     using call = std::decay_t<F>;
     using value = std::invoke_result_t<call, T&>;

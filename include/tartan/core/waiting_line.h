@@ -43,9 +43,6 @@ class waiter : public operation {
   /// Leaves the line, if nobody took it out before.
   bool cancel() noexcept final { return leave(); }
 
-  /// What the line is said to belong to, unless the operation says more.
-  [[nodiscard]] const char* name() const noexcept override;
-
  protected:
   ~waiter();
 

@@ -65,7 +65,7 @@ class child_stream {
 /// The process group of a child: the processes that process::kill, or Ctrl-C at a terminal, reaches together.
 enum class child_group : std::uint8_t {
   automatic,  ///< shared if the child's input is a terminal, which only one group may read at a time; own otherwise
-  own,        ///< a new group: signals reach its descendants too, Ctrl-C does not reach it
+  own,        ///< a new group: signals reach its descendants too, Ctrl-C does not; it is stopped if it reads /dev/tty, as ssh and sudo do
   shared,     ///< this program's group: Ctrl-C reaches it, process::kill reaches the child alone
 };
 

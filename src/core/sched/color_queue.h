@@ -59,6 +59,14 @@ struct alignas(64) color_queue_of {
     tail = &event;
   }
 
+  /// The runner's. Appends an event that is posted now; false, and nothing is done, if others wait in the inbox, which were
+  /// posted before it (first-posted-first-run).
+  [[nodiscard, gnu::always_inline]] bool append_unless_others_came(Node& event) noexcept {
+    if (!in.empty()) [[unlikely]] return false;
+    append(event);
+    return true;
+  }
+
   /// Owner's. Appends what an inbox held, newest first, in the order of its posts.
   void absorb(Node* newest) noexcept {
     if (newest == nullptr) return;

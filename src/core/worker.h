@@ -57,6 +57,7 @@ struct alignas(128) worker : thread_context {
   // Shared: written by this worker, read by others as hints.
   alignas(64) counter events;
   counter turns;
+  counter follow_ups;  ///< turns that made a color runnable here, be it their own once more
   counter steals;
   counter stolen_colors;
   counter wakes;

@@ -94,6 +94,7 @@ class default_policy {
   struct glance {
     std::uint64_t turns = 0;
     std::uint64_t since_ns = 0;
+    std::uint64_t follow_ups = 0;  ///< how many of them had made a color runnable
     bool suspected = false;  ///< its backlog seemed worth a theft, for which it is watched once more
   };
   struct alignas(64) watch {
@@ -209,6 +210,7 @@ class default_policy {
   [[nodiscard]] bool may_answer(const watch& own, unsigned victim, std::uint64_t now_ns) const noexcept;
   bool steal_from(worker& w, unsigned victim, std::size_t most) noexcept;
   void wake_owners() noexcept;
+  [[nodiscard]] glance glance_at(unsigned other, std::uint64_t now_ns) const noexcept;
   [[nodiscard]] std::size_t worth_taking(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept;
   [[nodiscard]] bool watch_closely(const worker& w, std::uint64_t for_ns) noexcept;
   [[nodiscard]] bool visit_others(worker& w, std::uint64_t now_ns) noexcept;

@@ -183,12 +183,14 @@ bool default_policy::turn(worker& w) {
   w.in_turn.store(true, std::memory_order_relaxed);
   do {
     backlog seen{q->newest()};
+    const std::uint64_t pushed = h.queue.pushed();
     run_batch(w, *q, seen, batch_);
     if (seen.is_left() && batch_ < longest_batch_) [[unlikely]] {
       step_out(w);
       serve_backlog(w, *q, seen);
     }
     color_queue* const left = ended(w, *q) ? nullptr : q;
+    if (h.queue.pushed() != pushed || (left != nullptr && left->head != nullptr)) w.follow_ups.add();
     if (w.deferred_deadline != never_ns) [[unlikely]] life_.publish_deferred(w);
     if (w.credits <= 0) {
       if (left != nullptr) h.put_back(*left);

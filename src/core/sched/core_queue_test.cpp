@@ -46,9 +46,14 @@ struct noting_memory : real_memory {
 
 // What lay in a slot before may be hot on another worker.
 TEST(core_queue, asks_for_the_lines_of_those_that_wait_and_of_no_others) {
-  noting_memory::asked_for.clear();
   std::vector<item> all = items(10);
+  item before;
   core_queue<noting_memory, item> waiting;
+  for (std::size_t n = 0; n < 4 * waiting.segment_slots; ++n) {  // until each segment has been used
+    waiting.push(before);
+    EXPECT_EQ(waiting.pop(), &before);
+  }
+  noting_memory::asked_for.clear();
   for (item& each : all) waiting.push(each);
   std::size_t ahead = 0;
   for (std::size_t popped = 0; waiting.pop() != nullptr; ++popped) {

@@ -6,6 +6,7 @@
 #include "core/lifecycle.h"
 #include "core/line_pool.h"
 #include "core/runtime_state.h"
+#include "core/sched/default_policy.h"
 #include "core/sched/policy.h"
 #include "core/worker.h"
 
@@ -25,6 +26,36 @@ void free_event(runtime_state& rt, event& e) noexcept {
   if (worker* const w = rt.worker_here()) return rt.events().release(w->event_lines, &e);
   if (guest* const g = rt.guests().mine()) return rt.events().release(g->event_lines, &e);
   rt.events().release_shared(&e);
+}
+
+namespace {
+
+/// runtime_of, inline: every post asks for it.
+[[gnu::always_inline]] inline runtime_state& owner_of(const strand_state& s) noexcept {
+  return *static_cast<runtime_state*>(line_pool::owner_of(&s));
+}
+
+}  // namespace
+
+// A slot in the running color needs no lock, for this thread is its runner. All that is rare is left to new_event() and submit():
+// a worker without free lines, a foreign thread, and events in the inbox, which were posted first.
+
+event_slot claim_slot(strand_state& s) {
+  runtime_state& rt = owner_of(s);
+  worker* const w = rt.worker_here();
+  if (w == nullptr || !line_pool::is_reserved(w->event_lines)) [[unlikely]] return {new_event(rt), false};
+  auto* const e = static_cast<event*>(rt.events().allocate(w->event_lines));
+  auto& q = reinterpret_cast<color_queue&>(s);
+  return {e, &q == w->running_queue && q.append_unless_others_came(*e)};
+}
+
+event_slot claim_slot(runtime_state& rt, color c) {
+  worker* const w = rt.worker_here();
+  if (w == nullptr || !line_pool::is_reserved(w->event_lines)) [[unlikely]] return {new_event(rt), false};
+  auto* const e = static_cast<event*>(rt.events().allocate(w->event_lines));
+  auto* const q = static_cast<color_queue*>(w->running_queue);
+  const bool runs = q != nullptr && c == w->running && c != color::unordered;
+  return {e, runs && q->append_unless_others_came(*e)};
 }
 
 namespace {
@@ -49,15 +80,33 @@ template <class Submit>
   return false;
 }
 
-}  // namespace
-
-bool submit(runtime_state& rt, color c, event& e) noexcept {
+[[gnu::noinline]] bool submit_from_anywhere(runtime_state& rt, color c, event& e) noexcept {
   return submit_from_here(rt, e, false, [&](worker* from) { rt.policy().submit(c, e, from); });
 }
 
-bool submit(strand_state& s, event& e) noexcept {
-  runtime_state& rt = runtime_of(s);
+[[gnu::noinline]] bool submit_from_anywhere(strand_state& s, event& e) noexcept {
+  runtime_state& rt = owner_of(s);
   return submit_from_here(rt, e, false, [&](worker* from) { rt.policy().submit(s, e, from); });
+}
+
+}  // namespace
+
+// Most posts come from within an event of the default scheduler, whose runtime is not over: these need neither a look at that nor a
+// virtual call.
+
+bool submit(runtime_state& rt, color c, event& e) noexcept {
+  if (worker* const w = rt.worker_here(); w != nullptr && w->running_queue != nullptr) [[likely]] {
+    w->runs_default->submit(c, e, w);
+    return true;
+  }
+  return submit_from_anywhere(rt, c, e);
+}
+
+bool submit(strand_state& s, event& e) noexcept {
+  if (worker* const w = static_cast<worker*>(here); w != nullptr && w->running_queue != nullptr) [[likely]] {
+    if (w->runs_default->submit_at_home(s, e, *w)) [[likely]] return true;
+  }
+  return submit_from_anywhere(s, e);
 }
 
 bool submit_completion(runtime_state& rt, color c, event& e) noexcept {

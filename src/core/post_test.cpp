@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <tartan/core/runtime.h>
 #include <tartan/core/strand.h>
@@ -38,6 +39,43 @@ TEST(post_DeathTest, outside_of_an_event_ends_the_program_and_names_the_place) {
   EXPECT_DEATH(bind(color{1}, [] {})(),
                "a callback of tartan::bind was called outside of any event; it was bound at .*post_test.cpp:[0-9]+.*bind\\(rt, color, f\\)");
   EXPECT_DEATH(strand{"nowhere"}, "tartan::strand was called outside of any event, at .*post_test.cpp:[0-9]+");
+}
+
+/// What copying it does, code of the program may do; without code, an event has its place before it is filled.
+struct with_a_copy_that {
+  explicit with_a_copy_that(std::string& into, bool is_to_throw = false) : ran{&into}, throws{is_to_throw} {}
+  with_a_copy_that(with_a_copy_that&&) noexcept = default;
+  with_a_copy_that(const with_a_copy_that& of) : ran{of.ran} {
+    if (of.throws) throw std::runtime_error{"no copy"};
+    post(color{1}, [into = ran] { *into += 'a'; });
+  }
+  void operator()() const { *ran += 'b'; }
+
+  std::string* ran;
+  bool throws = false;
+};
+
+TEST_P(post_in_an_event, comes_behind_what_the_copy_of_its_callable_has_posted) {
+  runtime rt{settings()};
+  std::string ran;
+  rt.post(color{1}, [&] {
+    const with_a_copy_that posts{ran};
+    post(color{1}, posts);
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(ran, "ab");
+}
+
+TEST_P(post_in_an_event, leaves_nothing_behind_if_the_callable_cannot_be_copied) {
+  runtime rt{settings()};
+  std::string ran;
+  rt.post(color{1}, [&] {
+    const with_a_copy_that throws{ran, true};
+    EXPECT_THROW(post(color{1}, throws), std::runtime_error);
+    post(color{1}, [&ran] { ran += 'c'; });
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(ran, "c");
 }
 
 TEST_P(post_in_an_event, dispatch_calls_at_once_in_the_same_color_and_posts_otherwise) {

@@ -40,8 +40,8 @@ class runtime_probe final : public stall_probe {
   [[nodiscard]] bool snapshot(unsigned index, stalled_handler& into) const noexcept override {
     const worker& w = rt_.life().at(index);
     if (!w.in_turn.load(std::memory_order_relaxed)) return false;
-    into.in = raw_color::make(w.running_color.load(std::memory_order_relaxed));
-    into.post_site = w.running_site.load(std::memory_order_relaxed);
+    into.in = read_whole(w.running);
+    into.post_site = read_whole(w.site);
     into.colors_waiting = rt_.policy().waiting(index);
     return true;
   }

@@ -54,6 +54,22 @@ TEST_P(a_strand, runs_what_was_posted_by_handle_and_by_value_in_one_order) {
   EXPECT_EQ(ran, "abcdefghijklmnopqrst");
 }
 
+// Its owner there may have the number of the worker that posts.
+TEST_P(a_strand, of_another_runtime_runs_there_whatever_is_posted_to_it_from_an_event) {
+  runtime other{settings()};
+  strand there{other};
+  std::atomic<int> ran{0};
+  runtime rt{settings()};
+  strand here{rt};
+  here.post([&] {
+    for (int n = 0; n < 2; ++n) there.post([&] { ++ran; });
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(ran, 0);
+  other.run_until_idle();
+  EXPECT_EQ(ran, 2);
+}
+
 TEST_P(a_strand, carries_its_name_and_takes_it_along) {
   runtime rt{settings()};
   color was{};

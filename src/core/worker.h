@@ -12,6 +12,7 @@
 
 namespace tartan::detail {
 
+class default_policy;
 class runtime_state;
 
 /// A number that one thread counts and others may read.
@@ -36,7 +37,8 @@ struct alignas(128) worker : thread_context {
   line_cache event_lines;
   line_cache queue_lines;
 
-  void* running_queue = nullptr;                ///< the policy's: what it keeps for the color that runs
+  void* running_queue = nullptr;                ///< in a turn of the default scheduler: the queue of the color that runs; else null
+  default_policy* runs_default = nullptr;       ///< that scheduler, while running_queue is not null
   bool searching = false;                       ///< counted as a searcher in the idle set
   int credits = 0;                              ///< events until the next look at the clock and outside
   unsigned called_again = ~0u;                  ///< who was called once more by this worker and may not have noticed; ~0: nobody
@@ -55,6 +57,7 @@ struct alignas(128) worker : thread_context {
   // Shared: written by this worker, read by others as hints.
   alignas(64) counter events;
   counter turns;
+  counter follow_ups;  ///< turns that made a color runnable here, be it their own once more
   counter steals;
   counter stolen_colors;
   counter wakes;
@@ -62,8 +65,6 @@ struct alignas(128) worker : thread_context {
   counter io_waits;  ///< operations that have begun to wait on this worker, less those that have ended on it
   counter roots;     ///< spawned coroutines that were made here, less those whose last reference went here
   counter objects;   ///< the same for timers, batches and task groups
-  real_memory::atomic<std::uint64_t> running_color{0};
-  real_memory::atomic<std::source_location> running_site{};
   real_memory::atomic<std::uint32_t> left_in_batch{0};  ///< with turns: a number for each event
   real_memory::atomic<bool> in_turn{false};
   real_memory::atomic<bool> polls{true};  ///< in its rest: readiness may end it. Written before it says that it sleeps

@@ -374,9 +374,7 @@ void io_wait::complete(bool last) {
 }
 
 void stands_at(std::source_location site) noexcept {
-  auto& w = static_cast<worker&>(*here);
-  w.site = site;
-  w.running_site.store(site, std::memory_order_relaxed);
+  write_whole(here->site, site);
 }
 
 void io_wait::sent() noexcept {

@@ -258,6 +258,12 @@ TEST(color_queue, runs_a_local_post_after_all_that_came_by_the_inbox_before) {
   EXPECT_TRUE(found.proved()) << found.report;
 }
 
+/// From a worker of a lower number.
+template <class Color>
+std::uint8_t visits_but_one(const Color& c) {
+  return static_cast<std::uint8_t>(c.queue.visits_to_move(true) - 1);
+}
+
 // An idle color queue goes to the worker whose short visits it gets, while others link it to where it was.
 template <class Memory>
 result moves_to_its_visitor(const options& bounds) {
@@ -266,7 +272,7 @@ result moves_to_its_visitor(const options& bounds) {
     auto* const s = t.s;
     auto* const c = t.add_color();
     c->queue.owner.store(1, relaxed);
-    c->queue.visits = 2;  // the third moves it
+    c->queue.visits = visits_but_one(*c);  // the next one moves it
     p.thread("visitor", [=, a = t.event(0, 1), b = t.event(0, 2)] {
       s->post_as(0, *c, *a);
       s->post_as(0, *c, *b);
@@ -291,7 +297,7 @@ result stays_with_events(const options& bounds) {
     auto* const s = t.s;
     auto* const c = t.add_color();
     c->queue.owner.store(1, relaxed);
-    c->queue.visits = 2;
+    c->queue.visits = visits_but_one(*c);
     s->post_as(0, *c, *t.event(0, 1));
     p.thread("visitor", [=, a = t.event(0, 2), b = t.event(0, 3)] {
       s->post_as(0, *c, *a);

@@ -58,6 +58,7 @@ struct small_traits {
   template <class Memory>
   using lock = one_word_lock<Memory>;
   static constexpr std::size_t segment_slots = 2;
+  static constexpr std::uint32_t events_ahead = 1;
   static constexpr int taken_at_once = 2;
   static constexpr unsigned picks_per_bypass = 2;
   static bool annotates() { return false; }

@@ -112,8 +112,8 @@ class runtime_state;
 
 /// What the library knows about the thread that it stands on: set while a thread works for a runtime, else null.
 struct thread_context {
-  color running{};               ///< color of the running event
-  std::source_location site;     ///< post site of the running event
+  color running{};               ///< color of the running event; written whole, as site
+  std::source_location site;     ///< post site of the running event; written whole, for the stall watch reads it
   std::uint32_t inline_left = 0; ///< operations that may still complete at once in this event (contract 12)
   bool in_event = false;
   runtime_state* owner = nullptr;///< the runtime that the thread works for
@@ -141,6 +141,12 @@ inline void discard_event(runtime_state& rt, event& e) noexcept {
 template <class F>
 inline constexpr bool fits_event =
     sizeof(F) <= event::capacity_bytes && alignof(F) <= 8 && std::is_nothrow_move_constructible_v<F>;
+
+/// Whether copying F into an event runs no code of the program. Only such an event may be queued before it is filled: a
+/// constructor could throw, or post to the same color.
+template <class F>
+inline constexpr bool fills_silently =
+    fits_event<std::decay_t<F>> && std::is_trivially_constructible_v<std::decay_t<F>, F>;
 
 /// A callable that begins with handler_hints (hints.h). It always fits.
 template <class F>
@@ -239,6 +245,42 @@ struct strand_access;
 /// Errors: false, and the event is destroyed, if the runtime was stopped and the caller is a foreign thread, or was drained.
 bool submit(runtime_state& rt, color c, event& e) noexcept;
 bool submit(strand_state& s, event& e) noexcept;
+
+/// Memory for one event, to be filled at once.
+struct event_slot {
+  event* memory;
+  bool queued;  ///< it is the last event of the running color already; only the caller reads that list until its event ends
+};
+
+/// In one call, memory for an event, and its place if the color is the one that runs.
+///
+/// Errors: std::bad_alloc.
+[[nodiscard]] event_slot claim_slot(strand_state& s);
+[[nodiscard]] event_slot claim_slot(runtime_state& rt, color c);
+
+/// make_event and submit, with one call fewer into the library where the color is the one that runs.
+///
+/// Errors: as both.
+template <class F>
+bool post_event(strand_state& s, F&& f, std::source_location site) {
+  if constexpr (fills_silently<F>) {
+    const event_slot slot = claim_slot(s);
+    fill_event(*slot.memory, std::forward<F>(f), site);
+    return slot.queued || submit(s, *slot.memory);
+  } else {
+    return submit(s, *make_event(runtime_of(s), std::forward<F>(f), site));
+  }
+}
+template <class F>
+bool post_event(runtime_state& rt, color c, F&& f, std::source_location site) {
+  if constexpr (fills_silently<F>) {
+    const event_slot slot = claim_slot(rt, c);
+    fill_event(*slot.memory, std::forward<F>(f), site);
+    return slot.queued || submit(rt, c, *slot.memory);
+  } else {
+    return submit(rt, c, *make_event(rt, std::forward<F>(f), site));
+  }
+}
 
 /// The same for what an event, an operation or a blocking job completes with: goes on after stop.
 bool submit_completion(runtime_state& rt, color c, event& e) noexcept;

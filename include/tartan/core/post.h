@@ -32,7 +32,7 @@ namespace tartan {
 template <detail::callable_without_arguments F>
 bool post(color c, F&& f, std::source_location site = std::source_location::current()) {
   detail::runtime_state& rt = detail::required_runtime("tartan::post", site);
-  return detail::submit(rt, c, *detail::make_event(rt, std::forward<F>(f), site));
+  return detail::post_event(rt, c, std::forward<F>(f), site);
 }
 template <detail::callable_without_arguments F>
 bool post(F&& f, std::source_location site = std::source_location::current()) {
@@ -110,7 +110,7 @@ class bound {
   template <class Dress, class G, class... Args>
   void submit_call(detail::runtime_state& rt, const Dress& dress, G&& g, Args&&... args) const {
     auto call = [f = F(std::forward<G>(g)), ... kept = std::decay_t<Args>(std::forward<Args>(args))]() mutable { f(std::move(kept)...); };
-    detail::submit(rt, color_, *detail::make_event(rt, dress(std::move(call)), site_));
+    detail::post_event(rt, color_, dress(std::move(call)), site_);
   }
 
   detail::runtime_state* into_;  ///< null: the running event's

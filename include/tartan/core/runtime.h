@@ -56,7 +56,7 @@ class runtime {
   /// Source: libasync-smp, section 3 (cpucb with a color).
   template <detail::callable_without_arguments F>
   bool post(color c, F&& f, std::source_location site = std::source_location::current()) {
-    return detail::submit(*state_, c, *detail::make_event(*state_, std::forward<F>(f), site));
+    return detail::post_event(*state_, c, std::forward<F>(f), site);
   }
   template <detail::callable_without_arguments F>
   bool post(F&& f, std::source_location site = std::source_location::current()) {

@@ -41,7 +41,7 @@ class strand {
   template <detail::callable_without_arguments F>
   bool post(F&& f, std::source_location site = std::source_location::current()) {
     detail::strand_state& s = state(site);
-    return detail::submit(s, *detail::make_event(detail::runtime_of(s), std::forward<F>(f), site));
+    return detail::post_event(s, std::forward<F>(f), site);
   }
   template <class... Args>
     requires detail::ends_in_no_event<Args...>

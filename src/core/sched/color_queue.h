@@ -2,6 +2,7 @@
 /// The pending events of one color. See docs/design/color-queue.md.
 
 #include <cstdint>
+#include <tartan/core/color.h>
 
 #include "core/memory.h"
 #include "core/sched/annotation.h"
@@ -57,6 +58,14 @@ struct alignas(64) color_queue_of {
       last->next = &event;
     }
     tail = &event;
+  }
+
+  /// The runner's. Appends an event that is posted now; false, and nothing is done, if others wait in the inbox, which were
+  /// posted before it (first-posted-first-run).
+  [[nodiscard, gnu::always_inline]] bool append_unless_others_came(Node& event) noexcept {
+    if (!in.empty()) [[unlikely]] return false;
+    append(event);
+    return true;
   }
 
   /// Owner's. Appends what an inbox held, newest first, in the order of its posts.
@@ -132,12 +141,20 @@ struct alignas(64) color_queue_of {
   }
 
   /// Owner's, number `home`: the worker that it should move to now that it is idle: some short visits in a row came from there.
-  /// To a higher number it takes more of them, else two colors that visit each other would swap places for ever.
   [[nodiscard]] std::uint16_t wants_to_move(std::uint32_t home) noexcept {
-    const std::uint8_t enough = sender < home ? 3 : 9;
-    if (visits < enough) return no_worker;
+    if (visits < least_visits) [[likely]] return no_worker;
+    if (visits < visits_to_move(sender < home)) return no_worker;
     visits = 0;
     return sender;
+  }
+
+  static constexpr unsigned least_visits = 3;
+  /// How many short visits move it. Two colors that visit each other must not swap places for ever, so one of them is more
+  /// patient: by its color's hash, and not by its worker's number, or most of what works together would end on worker 0. Of two
+  /// that are equally patient, the one moves that goes to the lower number.
+  [[nodiscard]] unsigned visits_to_move(bool to_lower_worker) const noexcept {
+    const auto patience = static_cast<unsigned>(mix(color_value) >> 61);
+    return least_visits + 2 * patience + (to_lower_worker ? 0 : 1);
   }
 
   /// The runner's: whether it has to have a turn even if it has no events. A link that is still to come brings one anyway.

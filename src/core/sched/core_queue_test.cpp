@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/sched/home.h"
 #include "tests/seed.h"
 
 namespace tartan::detail {
@@ -45,14 +46,26 @@ struct noting_memory : real_memory {
 
 // What lay in a slot before may be hot on another worker.
 TEST(core_queue, asks_for_the_lines_of_those_that_wait_and_of_no_others) {
-  noting_memory::asked_for.clear();
   std::vector<item> all = items(10);
+  item before;
   core_queue<noting_memory, item> waiting;
-  for (item& each : all) waiting.push(each);
-  while (waiting.pop() != nullptr) {
+  for (std::size_t n = 0; n < 4 * waiting.segment_slots; ++n) {  // until each segment has been used
+    waiting.push(before);
+    EXPECT_EQ(waiting.pop(), &before);
   }
+  noting_memory::asked_for.clear();
+  for (item& each : all) waiting.push(each);
+  std::size_t ahead = 0;
+  for (std::size_t popped = 0; waiting.pop() != nullptr; ++popped) {
+    if (popped == 0 && !noting_memory::asked_for.empty()) ahead = static_cast<std::size_t>(static_cast<const item*>(noting_memory::asked_for[0]) - all.data());
+    // One turn's time is too little for a line to come in, and so is the time of the turn before its event is asked for.
+    if (popped + ahead < all.size()) {
+      EXPECT_EQ(noting_memory::asked_for.size(), popped + 1);
+    }
+  }
+  EXPECT_GT(ahead, home_traits::events_ahead);
   std::vector<const void*> expected;
-  for (std::size_t n = 3; n < all.size(); ++n) expected.push_back(&all[n]);
+  for (std::size_t n = ahead; n < all.size(); ++n) expected.push_back(&all[n]);
   EXPECT_EQ(noting_memory::asked_for, expected);
   waiting.push(all[0]);
   EXPECT_EQ(waiting.pop(), all.data());
@@ -123,22 +136,45 @@ TEST(core_queue, gives_away_from_its_end_until_one_does_not_fit) {
   EXPECT_EQ(waiting.pop(), &all[0]);
 }
 
-TEST(core_queue, gives_away_no_more_than_its_last_segment_has) {
-  std::vector<item> all = items(queue::segment_slots + 2);
+// A worker gives every so many turns, which may be as many as a segment has slots: what it can give must not depend on where in a
+// segment its line ends.
+TEST(core_queue, gives_away_as_many_wherever_its_last_segment_ends) {
+  std::vector<item> all = items(3 * static_cast<int>(queue::segment_slots));
   std::array<item*, queue::segment_slots> room{};
   queue waiting;
   const auto fits = [](const item& /*each*/) { return true; };
-  for (item& each : all) waiting.push(each);
-  EXPECT_EQ(waiting.take_last(room, fits), 2u);
-  EXPECT_EQ(waiting.take_last(room, fits), 0u);
+  for (std::size_t end = 0; end <= queue::segment_slots; ++end) {
+    for (std::size_t n = 0; n < 2 * queue::segment_slots + end; ++n) waiting.push(all[n]);
+    for (std::size_t left = 2 * queue::segment_slots + end; left != 0;) {
+      const std::size_t expected = std::min(left, room.size());
+      ASSERT_EQ(waiting.take_last(room, fits), expected);
+      for (std::size_t n = 0; n < expected; ++n) ASSERT_EQ(room[n], &all[left - n - 1]);
+      left -= expected;
+      ASSERT_EQ(waiting.size(), left);
+    }
+    EXPECT_EQ(waiting.take_last(room, fits), 0u);
+    waiting.push(all[end]);
+    EXPECT_EQ(waiting.pop(), &all[end]);  // and so the next round ends one slot further
+  }
+}
+
+// The slot of the next push is always there, also when all that was in its segment, or before it, has gone.
+TEST(core_queue, goes_on_where_a_segment_ends_whoever_has_emptied_it) {
+  std::vector<item> all = items(2);
+  std::array<item*, 1> room{};
+  queue waiting;
+  const auto fits = [](const item& /*each*/) { return true; };
+  for (std::size_t n = 0; n < 5 * queue::segment_slots; ++n) {
+    waiting.push(all[0]);
+    EXPECT_EQ(waiting.size(), 1u);
+    EXPECT_EQ(waiting.behind(0), &all[0]);
+    const std::size_t taken = n % 3 == 0 ? waiting.take_half(room) : n % 3 == 1 ? waiting.take_last(room, fits) : 0;
+    EXPECT_EQ(taken + (waiting.pop() == &all[0] ? 1 : 0), 1u);
+  }
   waiting.push(all[0]);
-  EXPECT_EQ(waiting.take_last(room, fits), 1u);
-  for (std::size_t n = 0; n < queue::segment_slots; ++n) EXPECT_EQ(waiting.pop(), &all[n]);
-  EXPECT_EQ(waiting.pop(), nullptr);
   waiting.push(all[1]);
-  EXPECT_EQ(waiting.take_last(room, fits), 1u);
-  waiting.push(all[2]);
-  EXPECT_EQ(waiting.pop(), &all[2]);
+  EXPECT_EQ(waiting.pop(), &all[0]);
+  EXPECT_EQ(waiting.pop(), &all[1]);
 }
 
 TEST(core_queue, agrees_with_a_deque_whatever_is_done_to_it) {

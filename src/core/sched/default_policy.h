@@ -31,6 +31,22 @@ class default_policy {
   explicit default_policy(runtime_state& rt);
   ~default_policy();
 
+  /// By a worker within an event: false, and nothing is done, unless the strand is at home on that worker. Inline, for it is
+  /// what most events do.
+  [[nodiscard, gnu::always_inline]] bool submit_at_home(strand_state& s, event& e, const worker& from) noexcept {
+    auto& q = reinterpret_cast<color_queue&>(s);
+    if (&q == from.running_queue) {
+      post_running(q, e);
+      return true;
+    }
+    // A strand of another runtime may have an owner of the same number.
+    if (line_pool::owner_of(&s) != from.owner || q.owner.load(std::memory_order_relaxed) != from.index) return false;
+    home& h = homes_[from.index];
+    const appended outcome = h.post(q, e);
+    if (outcome == appended::activated) after_local(h);
+    return outcome != appended::refused;
+  }
+
   void submit(color where, event& e, worker* from) noexcept;
   void submit(strand_state& s, event& e, worker* from) noexcept;
   void submit_many(std::span<addressed_event> many, worker* from) noexcept;
@@ -78,6 +94,7 @@ class default_policy {
   struct glance {
     std::uint64_t turns = 0;
     std::uint64_t since_ns = 0;
+    std::uint64_t follow_ups = 0;  ///< how many of them had made a color runnable
     bool suspected = false;  ///< its backlog seemed worth a theft, for which it is watched once more
   };
   struct alignas(64) watch {
@@ -100,7 +117,11 @@ class default_policy {
   };
 
   // Posting: default_policy_post.cpp
-  void post_running(color_queue& q, event& e) noexcept;
+  /// To the running color: no lock, nobody else touches its list.
+  static void post_running(color_queue& q, event& e) noexcept {
+    q.absorb_inbox();  // first-posted-first-run
+    q.append(e);
+  }
   [[nodiscard]] bool is_pinned(const color_queue& q) const noexcept;
   class batch_links;
   struct singly;
@@ -126,7 +147,19 @@ class default_policy {
   void link(color_queue& q, worker* from) noexcept;
   [[nodiscard]] std::uint16_t sender_of(const worker* from) const noexcept;
   void after_append(const worker& from, appended outcome) noexcept;
-  void after_local(home& h) noexcept;
+  /// A backlog that is worth waking a worker although one comes to look within a millisecond anyway.
+  static constexpr std::uint32_t urgent_backlog = 2048;
+  /// Whether a worker may have to be woken for what waits here: not if all are awake, nor if one of them sleeps as watcher and
+  /// will look by itself. Inline, as after_local, for every hop between two colors asks twice.
+  [[nodiscard, gnu::always_inline]] static bool may_wake(const home& h, idle_view seen) noexcept {
+    return !seen.quiet() && (!seen.is_watched() || h.runnable() >= urgent_backlog);
+  }
+  /// After a color became runnable on the worker that runs the calling event: another worker must be there if the event lasts.
+  [[gnu::always_inline]] void after_local(home& h) noexcept {
+    const idle_view seen = life_.sleepers().view_by_worker();
+    if (may_wake(h, seen)) [[unlikely]] wake_one(seen);
+  }
+  void wake_one(idle_view seen) noexcept;
   void after_link(unsigned owner, bool only_owner, worker* from) noexcept;
   [[nodiscard]] strand_state* new_strand(worker* from, bool named);
   [[nodiscard]] queue_kind kind_of(const color_queue& q) noexcept;
@@ -148,7 +181,8 @@ class default_policy {
   void look(worker& w);
   class backlog;
   void run_batch(worker& w, color_queue& q, backlog& seen, unsigned most);
-  [[nodiscard]] bool run_events(worker& w, color_queue& q, backlog& seen);
+  [[nodiscard]] unsigned run_events(worker& w, color_queue& q, backlog& seen, unsigned left);
+  static void step_out(worker& w) noexcept;
   void serve_backlog(worker& w, color_queue& q, backlog& seen);
   [[nodiscard]] bool ended(worker& w, color_queue& q) noexcept;
 
@@ -176,6 +210,7 @@ class default_policy {
   [[nodiscard]] bool may_answer(const watch& own, unsigned victim, std::uint64_t now_ns) const noexcept;
   bool steal_from(worker& w, unsigned victim, std::size_t most) noexcept;
   void wake_owners() noexcept;
+  [[nodiscard]] glance glance_at(unsigned other, std::uint64_t now_ns) const noexcept;
   [[nodiscard]] std::size_t worth_taking(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept;
   [[nodiscard]] bool watch_closely(const worker& w, std::uint64_t for_ns) noexcept;
   [[nodiscard]] bool visit_others(worker& w, std::uint64_t now_ns) noexcept;

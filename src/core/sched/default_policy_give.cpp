@@ -87,7 +87,7 @@ default_policy::shorter_line default_policy::shortest_line(const worker& w, std:
     const std::uint64_t made = turns - seen.turns;
     const std::uint64_t watched_ns = now_ns - seen.since_ns;
     if (watched_ns < shortest_watch_ns) continue;
-    seen = {turns, now_ns};
+    seen = glance_at(other, now_ns);
     best.some_unknown = best.some_unknown || watched_ns > longest_count_ns;
     if (watched_ns > longest_count_ns) continue;
     const std::size_t waiting = homes_[other].waiting();

@@ -13,19 +13,6 @@
 
 namespace tartan::detail {
 
-namespace {
-
-/// A backlog that is worth waking a worker although one comes to look within a millisecond anyway.
-constexpr std::uint32_t urgent_backlog = 2048;
-
-}  // namespace
-
-/// To the running color: no lock, nobody else touches its list.
-inline void default_policy::post_running(color_queue& q, event& e) noexcept {
-  q.absorb_inbox();  // first-posted-first-run
-  q.append(e);
-}
-
 void default_policy::submit(strand_state& s, event& e, worker* from) noexcept {
   auto& q = reinterpret_cast<color_queue&>(s);
   if (from != nullptr && &q == from->running_queue) return post_running(q, e);
@@ -149,10 +136,8 @@ void default_policy::after_append(const worker& from, appended outcome) noexcept
   if (outcome == appended::activated && from.in_event) after_local(homes_[from.index]);
 }
 
-/// After a color became runnable on the worker that runs the calling event: somebody must be there if the event lasts.
-void default_policy::after_local(home& h) noexcept {
-  const idle_view seen = life_.sleepers().view_by_worker();
-  if (seen.quiet() || (seen.is_watched() && h.runnable() < urgent_backlog)) return;
+/// Unless one searches already, which will find what waits.
+[[gnu::cold, gnu::noinline]] void default_policy::wake_one(idle_view seen) noexcept {
   if (seen.forked()) return life_.posted_outside(seen);
   if (!stealing_ || seen.searching() != 0) return;
   life_.wake_any(nullptr);

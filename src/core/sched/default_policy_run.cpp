@@ -36,29 +36,6 @@ class default_policy::backlog {
   const event* newest_;
 };
 
-bool default_policy::turn(worker& w) {
-  home& h = homes_[w.index];
-  if (w.credits <= 0) look(w);
-  color_queue* q = next(h, nullptr);
-  if (q == nullptr) return false;
-  life_.found_work(w);
-  w.in_turn.store(true, std::memory_order_relaxed);
-  while (q != nullptr) {
-    backlog seen{q->newest()};
-    run_batch(w, *q, seen, batch_);
-    if (seen.is_left() && batch_ < longest_batch_) [[unlikely]] serve_backlog(w, *q, seen);
-    color_queue* const left = ended(w, *q) ? nullptr : q;
-    if (w.deferred_deadline != never_ns) life_.publish_deferred(w);
-    if (w.credits <= 0) {
-      if (left != nullptr) h.put_back(*left);
-      break;
-    }
-    q = next(h, left);
-  }
-  w.in_turn.store(false, std::memory_order_relaxed);
-  return true;
-}
-
 /// Looks outside, unless what is more urgent than that waits: then one time in 16.
 void default_policy::look(worker& w) {
   w.credits = lifecycle::events_between_looks;
@@ -73,12 +50,15 @@ void default_policy::look(worker& w) {
 }
 
 /// Puts back what has run, and takes the next color queue, now running.
-color_queue* default_policy::next(home& h, color_queue* done) noexcept {
+[[gnu::always_inline]] inline color_queue* default_policy::next(home& h, color_queue* done) noexcept {
   color_queue* strays = nullptr;
   color_queue* const q = h.next(done, strays);
   if (strays != nullptr) [[unlikely]] forward(strays);
   // Its first event may be a long one: somebody must be there for the others (covered).
-  if (q != nullptr && h.has_loot()) after_local(h);
+  if (q != nullptr) {
+    const idle_view asleep = life_.sleepers().view_by_worker();
+    if (may_wake(h, asleep) && h.has_loot()) [[unlikely]] wake_one(asleep);
+  }
   return q;
 }
 
@@ -91,32 +71,42 @@ void default_policy::forward(color_queue* chain) noexcept {
   }
 }
 
-void default_policy::run_batch(worker& w, color_queue& q, backlog& seen, unsigned most) {
+/// Within a turn the worker keeps the color of its last event, so that each of a turn's colors costs one store: ends that.
+void default_policy::step_out(worker& w) noexcept {
+  w.in_event = false;
+  write_whole(w.running, color{});
+  w.running_queue = nullptr;
+}
+
+/// Runs up to `most` events of a color, which is in state running. step_out() is left to the caller.
+///
+/// Not inlined: a turn would save the registers that the handler of exceptions needs.
+[[gnu::noinline]] void default_policy::run_batch(worker& w, color_queue& q, backlog& seen, unsigned most) {
   w.running_queue = &q;
-  w.running = raw_color::make(q.color_value);
+  write_whole(w.running, raw_color::make(q.color_value));
   w.in_event = true;
-  w.running_color.store(q.color_value, std::memory_order_relaxed);
-  const std::uint64_t begin = q.was_sent ? real_now_ns() : 0;
-  w.left_in_batch.store(most, std::memory_order_relaxed);
-  while (w.left_in_batch.load(std::memory_order_relaxed) != 0) {
+  const bool was_sent = q.was_sent;
+  const std::uint64_t begin = was_sent ? real_now_ns() : 0;
+  unsigned left = most;
+  do {
     try {
-      if (!run_events(w, q, seen)) break;
+      left = run_events(w, q, seen, left);
+      break;
     } catch (...) {
       rt_.escaped(w.running, w.site);
+      left = w.left_in_batch.load(std::memory_order_relaxed);
     }
-  }
-  const unsigned done = most - w.left_in_batch.load(std::memory_order_relaxed);
-  w.credits -= static_cast<int>(done);
-  w.events.add(done);
-  if (q.was_sent) q.note_visit(real_now_ns() - begin < short_visit_ns);
-  w.in_event = false;
-  w.running = color{};
-  w.running_queue = nullptr;
+  } while (left != 0);
+  const unsigned ran = most - left;
+  w.credits -= static_cast<int>(ran);
+  w.events.add(ran);
+  if (was_sent) q.note_visit(real_now_ns() - begin < short_visit_ns);
   w.turns.add();
 }
 
-/// Runs events until none is left in the batch. False: there were no more.
-bool default_policy::run_events(worker& w, color_queue& q, backlog& seen) {
+/// Runs events until none is left in the color, or in the batch, in which `left` are. Gives how many are left in the batch; if
+/// one throws, `left_in_batch` tells.
+[[gnu::always_inline]] inline unsigned default_policy::run_events(worker& w, color_queue& q, backlog& seen, unsigned left) {
   /// Frees also if the event throws.
   struct end_of_event {
     line_pool& pool;
@@ -127,23 +117,22 @@ bool default_policy::run_events(worker& w, color_queue& q, backlog& seen) {
     }
   };
   line_pool& pool = rt_.events();
-  while (const std::uint32_t left = w.left_in_batch.load(std::memory_order_relaxed)) {
+  do {
     event* const e = q.take();
     if (e == nullptr) {
       seen.clear();
-      return false;
+      break;
     }
     seen.took(*e);
     const event_ops* const ops = e->ops;
-    w.site = e->site;
-    w.running_site.store(e->site, std::memory_order_relaxed);
+    write_whole(w.site, e->site);
     // The stall watch tells events apart by it. release: whose it is; pairs with the watch's look, which reports each number once
-    w.left_in_batch.store(left - 1, std::memory_order_release);
+    w.left_in_batch.store(--left, std::memory_order_release);
     w.inline_left = lifecycle::inline_completions;
     const end_of_event end{pool, w.event_lines, ops->pooled ? e : nullptr};
     ops->run(*e);
-  }
-  return true;
+  } while (left != 0);
+  return left;
 }
 
 /// A color whose turn began with more events than a batch goes on with those: so a hot color, and whom it makes wait, are served in the
@@ -164,6 +153,7 @@ bool default_policy::run_events(worker& w, color_queue& q, backlog& seen) {
       if (h.has_loot()) after_local(h);
     }
     run_batch(w, q, seen, std::min(batch_, longest_batch_ - served));
+    step_out(w);
     ++w.more_batches;
     h.lock.answer();  // each batch counts as a turn, at which thieves expect it
     if (real_now_ns() - begin >= longest_turn_ns) return;
@@ -172,20 +162,44 @@ bool default_policy::run_events(worker& w, color_queue& q, backlog& seen) {
 
 /// After a batch, without the lock: frees a color queue that nobody needs any more. Still in state running.
 [[gnu::always_inline]] inline bool default_policy::ended(worker& w, color_queue& q) noexcept {
-  switch (q.kind) {
-    case queue_kind::by_value:
-      if (q.has_events() || !table_.remove_if_untouched(q)) return false;
-      break;
-    case queue_kind::unordered:
-      if (!q.in.look().untouched()) return false;
-      break;
-    case queue_kind::strand:
-      if (!q.retire_if_closed()) return false;
-      break;
-    default:
-      return false;
+  if (q.kind == queue_kind::strand) [[likely]] {
+    if (!q.retire_if_closed()) [[likely]] return false;
+  } else if (q.kind == queue_kind::by_value) {
+    if (q.has_events() || !table_.remove_if_untouched(q)) return false;
+  } else {
+    if (q.kind != queue_kind::unordered || !q.in.look().untouched()) return false;
   }
   free_queue(q, &w);
+  return true;
+}
+
+bool default_policy::turn(worker& w) {
+  home& h = homes_[w.index];
+  if (w.credits <= 0) look(w);
+  color_queue* q = next(h, nullptr);
+  if (q == nullptr) return false;
+  life_.found_work(w);
+  w.runs_default = this;
+  w.in_turn.store(true, std::memory_order_relaxed);
+  do {
+    backlog seen{q->newest()};
+    const std::uint64_t pushed = h.queue.pushed();
+    run_batch(w, *q, seen, batch_);
+    if (seen.is_left() && batch_ < longest_batch_) [[unlikely]] {
+      step_out(w);
+      serve_backlog(w, *q, seen);
+    }
+    color_queue* const left = ended(w, *q) ? nullptr : q;
+    if (h.queue.pushed() != pushed || (left != nullptr && left->head != nullptr)) w.follow_ups.add();
+    if (w.deferred_deadline != never_ns) [[unlikely]] life_.publish_deferred(w);
+    if (w.credits <= 0) {
+      if (left != nullptr) h.put_back(*left);
+      break;
+    }
+    q = next(h, left);
+  } while (q != nullptr);
+  step_out(w);
+  w.in_turn.store(false, std::memory_order_relaxed);
   return true;
 }
 

@@ -151,6 +151,12 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
   return false;
 }
 
+/// To count from here on what another worker does.
+default_policy::glance default_policy::glance_at(unsigned other, std::uint64_t now_ns) const noexcept {
+  const worker& of = life_.at(other);
+  return {of.turns.get(), now_ns, of.follow_ups.get()};
+}
+
 /// Mely's time-left rule, measured: backlog x time per turn against the price of a steal; and whatever is stuck behind a long event. Gives how many
 /// colors to take at most, the half of them aside.
 std::size_t default_policy::worth_taking(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept {
@@ -162,7 +168,7 @@ std::size_t default_policy::worth_taking(watch& own, unsigned victim, std::uint6
   own.figures.longest_queue = std::max<std::uint64_t>(own.figures.longest_queue, waiting);
   // One that has nothing waiting, or nobody has looked at for long: what it did says nothing about what it does next.
   if (waiting == 0 || watched_ns > longest_count_ns) {
-    seen = {turns, now_ns};
+    seen = glance_at(victim, now_ns);
     return 0;
   }
   // Where the programmer has told what events cost, nothing has to be watched.
@@ -171,14 +177,20 @@ std::size_t default_policy::worth_taking(watch& own, unsigned victim, std::uint6
   if (made == 0) return watched_ns >= long_turn_ns ? most_stolen : 0;
   if (watched_ns < (seen.suspected ? second_watch_ns : shortest_watch_ns)) return 0;
   const std::uint64_t turn_ns = watched_ns / made;
-  const bool pays = turn_ns >= color_price_ns && waiting * turn_ns >= own.price_ns;
+  // Where most turns make a color runnable, their own or another one, there are as many afterwards: a color that is taken brings its
+  // later turns along, as many as it had while it was watched, and pays any price in time. Not if the only one that waits is taken:
+  // it may be the next step of what runs now.
+  const bool lasts = waiting > 1 && 2 * (life_.at(victim).follow_ups.get() - seen.follow_ups) >= made;
+  const std::uint64_t brings_ns = lasts ? std::max(turn_ns, watched_ns / waiting) : turn_ns;
+  const bool pays = brings_ns >= color_price_ns && (lasts || waiting * turn_ns >= own.price_ns);
   const bool foretells = seen.suspected || made >= waiting || watched_ns >= forecast_watch_ns;
   const bool too_long = foretells && waiting * turn_ns >= longest_wait_ns;
   if ((pays || too_long) && (seen.suspected || turn_ns >= short_turn_ns)) {
     // Cheap or not, nobody waits for longer than that while there is an idle worker (contract 7); but what is cheap is better left.
     return pays ? most_stolen : waiting - longest_wait_ns * 3 / 4 / turn_ns;
   }
-  seen = {turns, now_ns, pays || too_long};  // declined: from here on anew, also if this worker sleeps meanwhile
+  seen = glance_at(victim, now_ns);  // declined: from here on anew, also if this worker sleeps meanwhile
+  seen.suspected = pays || too_long;
   return 0;
 }
 

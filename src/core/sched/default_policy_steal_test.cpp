@@ -4,27 +4,21 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <source_location>
-#include <string>
 #include <tartan/core/hints.h>
 #include <tartan/core/runtime.h>
 #include <tartan/core/strand.h>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "core/clock.h"
-#include "core/cpus.h"
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/biased_lock.h"
 #include "core/sched/default_policy.h"
 #include "core/sched/default_policy_probe.h"
 #include "core/sched/scheduled.h"
-#include "tests/temporary_folder.h"
 
 namespace tartan::detail {
 
@@ -128,6 +122,48 @@ TEST_F(a_thief, takes_colors_only_if_their_turns_last_as_long_as_it_takes_to_mov
   EXPECT_TRUE(takes_at_second_look(now_ns, 66));  // 303 ns each
   let_wait(200, 1000, 300'300);
   EXPECT_FALSE(takes_at_second_look(now_ns, 67));  // 299 ns
+}
+
+/// Colors wait whose turns take 100 ns each, and of those turns so many make a color runnable.
+class a_thief_of_chains : public a_thief {
+ protected:
+  void let_go_on(unsigned colors, unsigned follow_ups) {
+    let_wait(colors, 0, 400'000);
+    seen().others[victim.index].follow_ups = victim.follow_ups.get();
+    victim.turns.add(4000);
+    victim.follow_ups.add(follow_ups);
+  }
+  bool takes_at_second_look_at_chains() {
+    EXPECT_FALSE(takes_at(now_ns));
+    victim.turns.add(200);
+    victim.follow_ups.add(200);
+    return takes_at(now_ns + 20'000);
+  }
+};
+
+TEST_F(a_thief_of_chains, takes_cheap_colors_for_the_turns_that_follow_from_them) {
+  let_go_on(16, 2000);
+  EXPECT_TRUE(takes_at_second_look_at_chains());
+}
+
+TEST_F(a_thief_of_chains, leaves_colors_of_which_most_have_nothing_to_follow) {
+  let_go_on(16, 1999);
+  EXPECT_FALSE(takes_at_second_look_at_chains());
+}
+
+// Each waits for so many others that it brings less than it costs to move it.
+TEST_F(a_thief_of_chains, expects_no_more_turns_of_a_color_than_it_has_seen) {
+  let_go_on(1334, 4000);  // 400 us / 1334: 299 ns
+  EXPECT_FALSE(takes_at_second_look_at_chains());
+  EXPECT_FALSE(seen().others[victim.index].suspected);
+}
+
+// Two colors that post to each other would be on two workers.
+TEST_F(a_thief_of_chains, leaves_the_only_color_that_waits) {
+  let_go_on(1, 4000);
+  EXPECT_FALSE(takes_at_second_look_at_chains());
+  let_go_on(1, 4000);
+  EXPECT_TRUE(takes_at_second_look_at_chains());
 }
 
 TEST_F(a_thief, does_not_take_one_long_turn_or_a_pause_for_the_rule) {
@@ -487,66 +523,26 @@ TEST_F(a_thief, tells_of_a_visit_in_vain) {
   EXPECT_EQ(policy->figures().steals, 0u);
 }
 
-using order = std::vector<unsigned>;
-
-/// Whom each of five workers robs first, on a machine whose CPUs of even number share a cache, and those of odd number another one.
-std::vector<order> victims_of(bool bound) {
-  const test::temporary_folder folder;
-  const cpu_mask usable = cpu_mask::of_this_thread();
-  for (const unsigned cpu : usable.cpus()) {
-    const std::filesystem::path cache = folder.path() / "devices" / "system" / "cpu" / ("cpu" + std::to_string(cpu)) / "cache" / "index0";
-    std::filesystem::create_directories(cache);
-    std::ofstream{cache / "level"} << "2\n";
-    std::ofstream shared{cache / "shared_cpu_list"};
-    for (unsigned other = cpu % 2; other < 4096; other += 2) shared << other << (other + 2 < 4096 ? "," : "\n");
-  }
+TEST(a_worker, counts_the_turns_that_make_a_color_runnable) {
   options with;
-  with.workers = 5;
-  with.bind_workers = bound;
+  with.workers = 1;
   runtime rt{with};
-  scheduled<default_policy> made{rt.state()};
-  default_policy& policy = made.inner();
-  for (unsigned n = 0; n < 5; ++n) default_policy_probe::watch_of(policy, rt.state().life().at(n)).victims.clear();
-  default_policy_probe::set_victims(policy, folder.path().string());
-  std::vector<order> found;
-  for (unsigned n = 0; n < 5; ++n) found.push_back(default_policy_probe::watch_of(policy, rt.state().life().at(n)).victims);
-  return found;
-}
-
-const std::vector<order> round_about{{1, 2, 3, 4}, {2, 3, 4, 0}, {3, 4, 0, 1}, {4, 0, 1, 2}, {0, 1, 2, 3}};
-
-TEST(victims, are_visited_round_if_workers_are_not_bound_to_a_place) { EXPECT_EQ(victims_of(false), round_about); }
-
-TEST(victims, are_visited_nearest_cache_first_if_they_are) {
-  const std::vector<unsigned> cpus = cpu_mask::of_this_thread().in_turn(5);
-  std::vector<order> expected(5);
-  for (unsigned from = 0; from < 5; ++from) {
-    for (const unsigned far : {0u, 1u}) {
-      for (const unsigned to : round_about[from]) {
-        if ((cpus[from] + cpus[to]) % 2 == far) expected[from].push_back(to);
-      }
-    }
-  }
-  EXPECT_EQ(victims_of(true), expected);
-}
-
-TEST(victims, are_robbed_in_their_order_if_it_pays) {
-  options with;
-  with.workers = 3;
-  runtime rt{with};
-  auto made = std::make_unique<scheduled<default_policy>>(rt.state());
-  default_policy& policy = made->inner();
-  rt.state().use(std::move(made));
-  worker& thief = rt.state().life().at(0);
-  default_policy_probe::watch& seen = default_policy_probe::watch_of(policy, thief);
-  seen.victims = {2, 1};
-  for (const unsigned n : {1u, 2u}) {
-    policy.submit(color{n}, *make_event(rt.state(), [] {}, std::source_location::current()), &rt.state().life().at(n));
-    seen.others[n].since_ns = now_ns - 100'000;
-  }
-  EXPECT_TRUE(default_policy_probe::visit_others(policy, thief, now_ns));
-  EXPECT_EQ(policy.waiting(2), 0u);
-  EXPECT_EQ(policy.waiting(1), 1u);
+  const worker& w = rt.state().life().at(0);
+  const auto run = [&](auto&& f) {
+    const std::uint64_t before = w.follow_ups.get();
+    rt.post(color{1}, f);
+    rt.run_until_idle();
+    return w.follow_ups.get() - before;
+  };
+  strand other{rt};
+  EXPECT_EQ(run([] {}), 0u);
+  EXPECT_EQ(run([&] { other.post([] {}); }), 1u);
+  EXPECT_EQ(run([&] { other.post([&] { rt.post(color{1}, [] {}); }); }), 2u);
+  // Its own, which has one event more than a turn's batch.
+  EXPECT_EQ(run([&] {
+              for (int n = 0; n < 16; ++n) rt.post(color{1}, [] {});
+            }),
+            1u);
 }
 
 TEST_F(a_thief, judges_in_its_next_search_what_it_took) {

@@ -21,7 +21,7 @@ namespace tartan::detail {
 struct home_traits {
   template <class Memory>
   using lock = biased_lock<Memory>;
-  static constexpr std::size_t segment_slots = 61;  ///< of a segment of the core queue, some 500 bytes
+  static constexpr std::size_t segment_slots = 64;  ///< of a segment of the core queue, some 500 bytes
   static constexpr int taken_at_once = 64;          ///< links that are dealt with in one hold of the lock
   static constexpr unsigned picks_per_bypass = 16;  ///< of the urgent queue
   /// Whether there may be annotations: never false again.
@@ -38,6 +38,8 @@ struct home_traits {
     if (first.ops->ask_ahead != nullptr) first.ops->ask_ahead(first, step);
   }
   static constexpr unsigned last_step_ahead = event_ops::last_step_ahead;
+  /// How many turns ahead the line of a color's first event is asked for. From another core it takes longer than one short turn.
+  static constexpr std::uint32_t events_ahead = 2;
 };
 
 /// What became of a local append.
@@ -149,9 +151,9 @@ struct alignas(128) home_of {
     }
     color_queue* const q = urgent.size() != 0 ? urgent.pick(queue) : queue.pop();
     if (q != nullptr) delist(*q);
-    // Its line has been asked for before: by now its first event can be.
-    if (const color_queue* const following = queue.front(); following != nullptr && following->head != nullptr) {
-      Memory::prefetch(following->head);
+    // The color queue's line has been asked for before, so that its first event can be by now: also one that waits in its inbox.
+    if (const color_queue* const following = queue.behind(Traits::events_ahead)) {
+      if (const Node* const first = following->first()) Memory::prefetch(first);
     }
     return q;
   }

@@ -104,6 +104,17 @@ TEST_F(look_ahead, asks_for_what_a_line_of_five_leads_to) {
   EXPECT_EQ(noting_memory::asked_for, (std::vector<const void*>{&events_[4]}));
 }
 
+// One turn is shorter than the way of a line from another core, and what another worker has posted is there.
+TEST_F(look_ahead, asks_for_an_event_two_turns_before_its_color_is_popped_also_if_it_is_in_the_inbox) {
+  wait_in_line(10);
+  EXPECT_EQ(colors_[4].take(), &events_[4]);
+  EXPECT_EQ(colors_[4].in.push(events_[4], events_[4]), pushed::owes_link);
+  for (std::size_t popped = 0; popped < 7; ++popped) {
+    EXPECT_EQ(home_.pop(), &colors_[popped]);
+    EXPECT_TRUE(was_asked_for(&events_[popped + 3]));
+  }
+}
+
 TEST_F(look_ahead, does_not_wait_for_a_thief) {
   wait_in_line(10);
   ASSERT_NE(home_.lock.try_enter_as_thief(false), thief_entry::refused);

@@ -8,7 +8,7 @@
 /// when it is alone: such an event calls look, or begin_search and then rest, itself, and all others rest without polling
 /// (polling_event_policy_fixture.h). Who goes to rest is taken off the count of searchers, and so must be on it.
 ///
-/// For the stall watch a policy keeps, in the worker that runs an event: `in_turn`, `running_color`, `running_site`, and then
+/// For the stall watch a policy keeps, in the worker that runs an event: `in_turn`, `running` and `site` (both written whole), and then
 /// `left_in_batch` with `turns`, which together are another number for each event. One that does not is watched by turns only.
 
 #include <concepts>

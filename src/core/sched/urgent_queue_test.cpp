@@ -11,7 +11,7 @@ namespace {
 struct item {
   unsigned level;
 };
-using urgent = urgent_queue<real_memory, item, 61>;
+using urgent = urgent_queue<real_memory, item, 64>;
 
 class an_urgent_queue : public testing::Test {
  protected:

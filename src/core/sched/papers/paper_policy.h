@@ -89,11 +89,9 @@ class paper_policy {
         if (pooled != nullptr) pool.release(cache, pooled);
       }
     };
-    w.running = raw_color::make(color_value);
-    w.site = e.site;
+    write_whole(w.running, raw_color::make(color_value));
+    write_whole(w.site, e.site);
     w.in_event = true;
-    w.running_color.store(color_value, std::memory_order_relaxed);
-    w.running_site.store(e.site, std::memory_order_relaxed);
     w.in_turn.store(true, std::memory_order_relaxed);
     w.left_in_batch.store(0, std::memory_order_release);  // as default_policy_run.cpp: pairs with the stall watch's look
     w.inline_left = lifecycle::inline_completions;
@@ -104,7 +102,7 @@ class paper_policy {
       rt_.escaped(w.running, w.site);
     }
     w.in_event = false;
-    w.running = color{};
+    write_whole(w.running, color{});
     w.events.add();
     w.turns.add();
     w.in_turn.store(false, std::memory_order_relaxed);

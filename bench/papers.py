@@ -103,7 +103,7 @@ GAINS = {
 MOST_FREQUENT, MEASURED = "@shared_queue:most-frequent", "@color_queues:measured-penalty"
 IDEAS = tuple((question, MOST_FREQUENT, ("@shared_queue",)) for question in ("w4", "w8", "w9")) + tuple(
     (question, MEASURED, ("@color_queues:time-left", "@color_queues:penalty")) for question in ("w4", "w8", "w9"))
-SIMULATED_IDEAS = tuple((question, "@color_queues:lines-penalty", over) for question, of, over in IDEAS if of == MEASURED)
+SIMULATED_IDEAS = tuple((question, "@color_queues:lines-penalty", over) for question, of, over in IDEAS if of == MEASURED and question != "w4")
 SIMULATED_ON = (("here_2", 2), MELY)
 
 

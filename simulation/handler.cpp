@@ -1,6 +1,8 @@
 #include "simulation/handler.h"
 
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <tartan/core/event.h>
 #include <utility>
@@ -23,13 +25,14 @@ struct lines_of_kind {
   double events = 0;
   double lines = 0;
 };
-std::array<lines_of_kind, 8> kinds;  // no workload has more
+std::array<lines_of_kind, 8> kinds;  // W8 and W9 have two
 
 /// Its entry, or the first that is free.
 lines_of_kind& of_kind(std::uint64_t kind) noexcept {
-  lines_of_kind* found = kinds.data();
-  while (found->events != 0 && found->kind != kind) ++found;
-  return *found;
+  for (lines_of_kind& each : kinds) {
+    if (each.events == 0 || each.kind == kind) return each;
+  }
+  std::exit((std::fputs("simulate: more kinds of handlers than it can tell apart\n", stderr), 2));
 }
 
 }  // namespace

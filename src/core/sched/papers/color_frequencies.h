@@ -1,5 +1,5 @@
 #pragma once
-/// Waiting tasks by color, and the colors by how many of their tasks wait.
+/// Waiting tasks by color, and the colors by the number of their waiting tasks.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace tartan::detail {
 
 struct color_group;
 
-/// A color that has tasks.
-struct waiting_color {
+/// A color that has tasks. On a cache line of its own: with as many colors as tasks, each line more is a miss for each event.
+struct alignas(64) waiting_color {
   waiting_color* next = nullptr;  ///< in its group
   waiting_color* previous = nullptr;
   waiting_color* chained = nullptr;  ///< the next one in the same slot of the table, or in the list of spare ones
@@ -39,8 +39,8 @@ struct color_group {
 /// The tasks of a color keep the order in which they were appended. Each task of color::unordered is a color of its own.
 ///
 /// Not guarded: its owner has a lock. Limits: memory, which is kept for as many colors as have ever waited at once.
-/// Cost: append and remove are constant where all priorities are the same, for a rank then changes by one, and the group of the next rank is a
-/// neighbor; otherwise a step for each rank that the color passes. The table doubles now and then.
+/// Cost: append and remove take constant time where all priorities are the same: a rank then changes by one, and the group of the next rank is a
+/// neighbor. Otherwise they take a step for each rank that the color passes. The table doubles when it has as many colors as slots.
 class color_frequencies {
  public:
   color_frequencies();
@@ -67,7 +67,7 @@ class color_frequencies {
   }
 
  private:
-  /// A color brings the memory of a group along, so that there are enough of them, and remove() never asks for memory.
+  /// A color brings the memory of a group along, on another line: so there are enough groups, and remove() never asks for memory.
   struct entry : waiting_color {
     color_group spare;
   };
@@ -84,13 +84,15 @@ class color_frequencies {
   [[nodiscard]] color_group& group_of(std::uint64_t rank, color_group* near) noexcept;
   void keep(color_group& g) noexcept;
 
-  std::vector<waiting_color*> table_;  ///< chains of colors; a power of two of them
+  // On one line, as each post and each pick uses them.
+  alignas(64) std::vector<waiting_color*> table_;  ///< chains of colors; a power of two of them
   std::size_t colors_ = 0;
   linked_list_of<real_memory, color_group> groups_;  ///< the lowest rank first
-  std::vector<std::unique_ptr<entry>> entries_;      ///< all that were ever made
-  entry color_0_{};  ///< its own, so that the event that polls never needs memory
   waiting_color* spare_colors_ = nullptr;
   color_group* spare_groups_ = nullptr;
+
+  entry color_0_{};  ///< its own, so that the event that polls never needs memory
+  std::vector<std::unique_ptr<entry>> entries_;  ///< all that were ever made
   color_group one_more_{};  ///< a color that moves enters its new group before it leaves the old one
 };
 

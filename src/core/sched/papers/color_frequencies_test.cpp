@@ -43,8 +43,10 @@ TEST(color_frequencies, put_the_color_with_the_most_tasks_first) {
   std::deque<task> all;
   for (const std::uint64_t name : {1, 2, 3, 2, 3, 3}) waiting.append(all.emplace_back(named(name)));
   EXPECT_EQ(order_of(waiting), (list{3, 2, 1}));
-  for (int n = 0; n < 2; ++n) waiting.remove(*first_of(waiting));
-  EXPECT_EQ(order_of(waiting), (list{2, 1, 3}));  // one task of color 3 is left, and color 1 has had one for longer
+  waiting.remove(*first_of(waiting));
+  EXPECT_EQ(order_of(waiting), (list{2, 3, 1}));  // two have two tasks, and color 2 has had them for longer
+  waiting.remove(*first_of(waiting));
+  EXPECT_EQ(order_of(waiting), (list{3, 1, 2}));
 }
 
 TEST(color_frequencies, put_the_priority_of_the_first_task_before_their_number) {

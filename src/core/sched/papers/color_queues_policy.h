@@ -20,8 +20,8 @@ namespace tartan::detail {
 /// Source: Mely (Gaud, Geneves, Lachaize, Lepers, Mottet, Muller, Quema: efficient workstealing for multicore event-driven systems),
 /// III and IV. Its three heuristics are flags: time-left (IV.B: thieves take the color whose events are worth more than a steal costs, and
 /// the longest first), penalty (III.C: an event counts time / penalty), locality (III.A: nearest caches first); base is without. Instead of penalty,
-/// measured-penalty (VII, future work): what was told of penalties is not looked at, and a handler's is what the clock says that its color's
-/// moves cost it (handler_penalties.h). Cost: two clock reads for each event that a steal has brought, and for one in 17 of the others.
+/// measured-penalty (VII, future work): told penalties are ignored, and a handler's penalty is measured by the clock (handler_penalties.h). Cost: two
+/// clock reads for each event that a steal has brought, and for one in 17 of the others.
 /// Differences:
 /// - A color is a class of 65536; the map of 64 KB says whose it is. The paper's colors are 16 bits wide. The class moves whole, and not
 ///   while any color of it runs.

@@ -8,13 +8,13 @@ namespace tartan::detail {
 
 namespace {
 
-/// No event takes longer, as far as is counted here: so products fit.
+/// Longer times count as this one, so that products fit in 64 bits.
 constexpr std::uint64_t longest_ns = 0xffff'ffff;
 
-/// How much of a difference is made up for by each event at home.
+/// Each event at home takes one part in so many off the difference between the two times.
 constexpr std::uint64_t forgets_one_in = 64;
 
-/// Where the distance of an event_ops is counted from, for it is the same in each run of a program, and an address is not.
+/// A place is chosen by the distance of the event_ops from here: that is the same in each run of a program, an address is not.
 constinit const char anchor = 0;
 
 /// The average of the last eight or so. No time counts for more than twice the average: an event that lost its CPU says nothing of memory.
@@ -26,8 +26,8 @@ std::uint64_t averaged(std::uint64_t old_ns, std::uint64_t took_ns) noexcept {
 
 }  // namespace
 
-/// penalty-comes-down: a handler that is penalized is no longer stolen, and so would never be measured again. With each event at home its time
-/// after a steal comes nearer to that at home, until somebody tries again.
+/// penalty-comes-down: a penalized handler is no longer stolen, and so no longer measured. With each event at home its time after a steal comes
+/// nearer to the time at home, until a thief tries it again.
 void handler_times::learn(std::uint64_t took_ns, bool brought) noexcept {
   if (brought) return brought_ns_.store(averaged(brought_ns(), took_ns), std::memory_order_relaxed);
   const std::uint64_t home = averaged(home_ns(), took_ns);

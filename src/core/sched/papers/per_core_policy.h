@@ -121,7 +121,7 @@ class per_core_policy : public paper_policy<P> {
     std::uint64_t took_ns = 0;
     bool is_stolen = false;
   };
-  /// `timed`: also one that no steal has brought.
+  /// `timed`: the event is timed even if no steal has brought it.
   run_time run_task(worker& w, task& t, bool timed = false) {
     event& e = *t.what;
     const std::uint64_t color_value = t.color_value;
@@ -231,7 +231,7 @@ class per_core_policy : public paper_policy<P> {
   }
 
   const bool figures_;
-  std::unique_ptr<thief[]> thieves_;  ///< null: nobody asks what steals have brought
+  std::unique_ptr<thief[]> thieves_;  ///< null: neither figures nor penalties are measured
   real_memory::atomic<std::uint32_t> last_unordered_{0};  ///< relaxed: drawn
 };
 

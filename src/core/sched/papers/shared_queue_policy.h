@@ -21,9 +21,9 @@ namespace tartan::detail {
 /// weight.
 ///
 /// With `most-frequent` (the thesis, 7.1: "callbacks that have the most frequently occurring color in the callback queue") a worker takes, of
-/// the colors that run nowhere, the one of which the most events wait. Priorities go first, as 7.1 keeps them; neither the two parts nor the
-/// worker's last color count. Among equals the color goes first that has had its rank for the longest. Cost: color_frequencies.h, and a
-/// look at each color that runs.
+/// the colors that run nowhere, the one with the most waiting events. Priorities still go first; the two parts and the worker's last color do
+/// not count. Among equals, the color that has had its rank for the longest goes first. Cost: that of color_frequencies.h, and a look at each
+/// color that runs.
 ///
 /// Limits: memory.
 /// Source: the libasync-mp thesis, chapters 3 and 4. Differences:
@@ -95,7 +95,7 @@ class shared_queue_policy : public paper_policy<shared_queue_policy> {
   task_memory memory_;
   alignas(64) timed_lock lock_;
   two_part_queue queue_;                       ///< guarded by lock_, as all up to blocks_
-  const std::unique_ptr<color_frequencies> frequencies_; ///< most-frequent: holds the tasks instead of queue_; else null
+  const std::unique_ptr<color_frequencies> frequencies_; ///< most-frequent: has the tasks instead of queue_; else null
   std::array<std::uint32_t, classes> right_{}; ///< tasks of the class in the right part
   std::unique_ptr<seat[]> seats_;
   std::size_t longest_ = 0;

@@ -13,14 +13,12 @@ constexpr unsigned count_bits = 48;
 }  // namespace
 
 color_frequencies::color_frequencies() : table_(first_slots) {
-  keep(one_more_);
-  keep(color_0_.spare);
+  for (color_group& each : groups_of_color_0_) keep(each);
 }
 color_frequencies::~color_frequencies() = default;
 
 void color_frequencies::append(task& t) {
-  const bool unordered = t.color_value == color::unordered.value();
-  waiting_color* const known = unordered ? nullptr : find(t.color_value);
+  waiting_color* const known = t.color_value == color::unordered.value() ? nullptr : find(t.color_value);
   waiting_color& c = known != nullptr ? *known : enter(t.color_value);
   t.next = nullptr;
   t.among = &c;
@@ -48,9 +46,10 @@ std::uint64_t color_frequencies::rank_of(const waiting_color& c) noexcept {
   return std::uint64_t{c.head->priority} << count_bits | c.count;
 }
 
+/// Consecutive numbers, as strands have, fall into neighboring slots, and share cache lines. Multiples of powers of two are spread.
 waiting_color*& color_frequencies::slot_of(std::uint64_t color_value) noexcept {
-  const std::uint64_t mixed = color_value * 0x9e3779b97f4a7c15u;
-  return table_[(mixed >> 32) & (table_.size() - 1)];
+  const std::uint64_t mixed = color_value ^ color_value >> 10 ^ color_value >> 20 ^ color_value >> 32;
+  return table_[mixed & (table_.size() - 1)];
 }
 
 waiting_color* color_frequencies::find(std::uint64_t color_value) noexcept {
@@ -71,10 +70,9 @@ waiting_color& color_frequencies::enter(std::uint64_t color_value) {
 waiting_color& color_frequencies::spare_color() {
   if (colors_ >= table_.size()) grow();
   if (spare_colors_ == nullptr) {
-    entries_.push_back(std::make_unique<entry>());
-    entry& made = *entries_.back();
-    keep(made.spare);
-    spare_colors_ = &made;
+    slab& made = *slabs_.emplace_back(std::make_unique<slab>());
+    for (auto each = made.colors.rbegin(); each != made.colors.rend(); ++each) each->chained = std::exchange(spare_colors_, &*each);
+    for (color_group& each : made.groups) keep(each);
   }
   return *std::exchange(spare_colors_, spare_colors_->chained);
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// Waiting tasks by color, and the colors by the number of their waiting tasks.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,7 +15,7 @@ namespace tartan::detail {
 
 struct color_group;
 
-/// A color that has tasks. On a cache line of its own: with as many colors as tasks, each line more is a miss for each event.
+/// A color that has tasks. One cache line: with as many colors as tasks, each further line is a miss for each event.
 struct alignas(64) waiting_color {
   waiting_color* next = nullptr;  ///< in its group
   waiting_color* previous = nullptr;
@@ -67,9 +68,10 @@ class color_frequencies {
   }
 
  private:
-  /// A color brings the memory of a group along, on another line: so there are enough groups, and remove() never asks for memory.
-  struct entry : waiting_color {
-    color_group spare;
+  /// Colors that are new together lie together. Each brings the memory of a group, so that there are enough, and remove() never asks for memory.
+  struct slab {
+    std::array<waiting_color, 64> colors{};
+    std::array<color_group, 64> groups{};
   };
 
   [[nodiscard]] static std::uint64_t rank_of(const waiting_color& c) noexcept;
@@ -91,9 +93,9 @@ class color_frequencies {
   waiting_color* spare_colors_ = nullptr;
   color_group* spare_groups_ = nullptr;
 
-  entry color_0_{};  ///< its own, so that the event that polls never needs memory
-  std::vector<std::unique_ptr<entry>> entries_;  ///< all that were ever made
-  color_group one_more_{};  ///< a color that moves enters its new group before it leaves the old one
+  waiting_color color_0_{};  ///< its own, so that the event that polls never needs memory
+  std::vector<std::unique_ptr<slab>> slabs_;
+  std::array<color_group, 2> groups_of_color_0_{};  ///< one more, as a color that moves enters its new group before it leaves the old one
 };
 
 }  // namespace tartan::detail

@@ -18,7 +18,7 @@ color_frequencies::color_frequencies() : table_(first_slots) {
 color_frequencies::~color_frequencies() = default;
 
 void color_frequencies::append(task& t) {
-  waiting_color* const known = t.color_value == color::unordered.value() ? nullptr : find(t.color_value);
+  waiting_color* const known = find(t.color_value);  // none of color::unordered
   waiting_color& c = known != nullptr ? *known : enter(t.color_value);
   t.next = nullptr;
   t.among = &c;

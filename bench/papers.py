@@ -297,10 +297,14 @@ def has_ideas(record):
     return not record.get("bind") and all((question, each[1:]) in ran for question, of, over in IDEAS for each in (of, *over))
 
 
-def by_rounds(found, key, base):
+def by_rounds(found, key, base, figure, more_is_better):
     """The median of the ratios, and the ends."""
-    ratios = found.ratios(key, base, SPEED.figure, SPEED.more_is_better)
+    ratios = found.ratios(key, base, figure, more_is_better)
     return f"x {statistics.median(ratios):.3g} ({min(ratios):.3g} to {max(ratios):.3g})"
+
+
+def with_cpu_time(run):
+    return run | {"cpu_ns_per_event": 1e9 * (run["user_s"] + run["system_s"]) / run["events"]}
 
 
 def simulated_ratio(simulated, question, of, over, machine, workers):
@@ -310,16 +314,17 @@ def simulated_ratio(simulated, question, of, over, machine, workers):
 
 
 def lines_of_ideas(found, simulated, all_workers):
-    """Each idea, the schedulers without it, and by how much it is faster: measured, by round, and simulated."""
+    """Each idea, the schedulers without it, and by how much it is faster: measured, by round, by the clock and by CPU time; and simulated."""
     heads = [f"simulated, {workers} cores" for _, workers in SIMULATED_ON]
-    lines = [["workload", "scheduler", f"KEvents/s, {all_workers} workers", "over", "measured", *heads]]
+    lines = [["workload", "scheduler", f"KEvents/s, {all_workers} workers", "over", "measured", "by CPU time", *heads]]
     for question, of, others in IDEAS + SIMULATED_IDEAS:
         key = key_of(question, of, all_workers)
         for over in others:
             base = key_of(question, over, all_workers)
-            measured = ["", f"`{over[1:]}`", ""]
+            measured = ["", f"`{over[1:]}`", "", ""]
             if key in found.by_row:
-                measured = [median_of(found, key, SPEED), f"`{over[1:]}`, {median_of(found, base, SPEED)}", by_rounds(found, key, base)]
+                measured = [median_of(found, key, SPEED), f"`{over[1:]}`, {median_of(found, base, SPEED)}",
+                            by_rounds(found, key, base, SPEED.figure, True), by_rounds(found, key, base, "cpu_ns_per_event", False)]
             lines.append([question.upper(), f"`{of[1:]}`", *measured,
                           *(simulated_ratio(simulated, question, of, over, *on) for on in SIMULATED_ON)])
     return table.markdown(lines, words=(0, 1, 3))
@@ -327,8 +332,10 @@ def lines_of_ideas(found, simulated, all_workers):
 
 def write_ideas(record, name, page=DOCUMENT, simulation=SIMULATED):
     """Puts the table of the papers' ideas into the page; `name`: the record's file."""
-    text = lines_of_ideas(table.results(record["runs"]), simulated_rows(simulation), record["circumstances"]["cores"])
-    passage.replace(page, *(mark.format("ideas") for mark in MARKS), f"{source_of(record, name)}\n\n{text}")
+    cores, load = (record["circumstances"][key] for key in ("cores", "load_before"))
+    chosen = [with_cpu_time(run) for run in record["runs"] if run["question"] in {question for question, _, _ in IDEAS}]
+    text = lines_of_ideas(table.results(chosen), simulated_rows(simulation), cores)
+    passage.replace(page, *(mark.format("ideas") for mark in MARKS), f"{source_of(record, name)} Load at the start: {load:.1f}.\n\n{text}")
 
 
 def lines_of_servers(found, all_workers):

@@ -33,9 +33,9 @@ class handler_times {
 
 /// The times of all handlers of a runtime. A handler is a type of callable, with the cost that was told of it (hints::cost).
 ///
+/// Limits: handlers that fall into the same of 1024 places share it.
 /// Source: Mely, VII, future work: penalties that come from monitoring. Difference: the time that a handler's memory costs a thief is measured, and
 /// not the memory, which a program cannot see without the processor's counters (docs/decisions/0013-penalties-by-the-clock.md).
-/// Limits: handlers that fall into the same of 1024 places share it.
 class handler_penalties {
  public:
   static constexpr std::size_t places = 1024;

@@ -286,8 +286,8 @@ TEST_P(moving_colors, keep_their_order_and_run_one_event_at_a_time) {
   EXPECT_EQ(rt.counters().steals != 0, has_thieves);
 }
 
-INSTANTIATE_TEST_SUITE_P(with, moving_colors, testing::Values("shared_queue", "shared_queue:most-frequent", "per_worker", "color_queues:base", "color_queues:time-left",
-                                         "color_queues:measured-penalty", "color_queues"),
+INSTANTIATE_TEST_SUITE_P(with, moving_colors, testing::Values("shared_queue", "shared_queue:most-frequent", "per_worker", "color_queues:base",
+                                         "color_queues:time-left", "color_queues:measured-penalty", "color_queues"),
                          [](const testing::TestParamInfo<const char*>& each) {
                            std::string name{each.param};
                            std::replace_if(name.begin(), name.end(), [](char c) { return c == ':' || c == '-'; }, '_');

@@ -91,7 +91,8 @@ TEST(scheduler_choice, refuses_what_is_none_and_lists_what_there_is) {
     static_cast<void>(parse("mely"));
   } catch (const std::invalid_argument& e) {
     const std::string said = e.what();
-    for (const char* const part : {"a test: \"mely\" is no scheduler", "shared_queue[:select, and first=N or most-frequent]", "measured-penalty", "color_queues"}) {
+    for (const char* const part : {"a test: \"mely\" is no scheduler", "shared_queue[:select, and first=N or most-frequent]", "measured-penalty",
+                                   "color_queues"}) {
       EXPECT_NE(said.find(part), std::string::npos) << said;
     }
   }

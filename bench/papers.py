@@ -43,7 +43,7 @@ class column:
     more_is_better: bool = True
 
 
-OTHERS = (row("", "@shared_queue"), row("", "@serial"), row("", ""), row("", "+told"), row("", "+no_steal"))
+OTHERS = (row("", "@shared_queue"), row("", "@shared_queue:most-frequent"), row("", "@serial"), row("", ""), row("", "+told"), row("", "+no_steal"))
 SERIAL = "@serial"
 SPEED = column("KEvents/s", "kilo_events_per_s", by_serial=True)
 MISSES = column("misses per event", "misses")
@@ -55,7 +55,7 @@ TABLES = {
            (row("Libasync-smp", "@per_worker:no-stealing", (1310, 0.0093)), row("Libasync-smp - WS", "@per_worker", (122, 0.3973, 28329, 484)),
             row("Mely", "@color_queues:no-stealing", (1265, 0.0089)), row("Mely - base WS", "@color_queues:base", (1195, 0.0142, 2261, 445)),
             row("Mely - time-aware WS", "@color_queues:time-left", (2042, None, None, 49987)), row("", "@color_queues:penalty"),
-            row("", "@color_queues:locality"), row("", "@color_queues"), *OTHERS)),
+            row("", "@color_queues:measured-penalty"), row("", "@color_queues:locality"), row("", "@color_queues"), *OTHERS)),
     "w7": ("Mely", (column("ns per color", "ns_per_color", papers=False, by_serial=True, more_is_better=False),),
            (row("Libasync-smp", "@per_worker:no-stealing"), row("Libasync-smp - WS", "@per_worker"), row("Mely", "@color_queues:no-stealing"),
             row("", "@color_queues:base"), row("Mely - WS", "@color_queues"), *OTHERS)),
@@ -63,12 +63,12 @@ TABLES = {
            (row("Libasync-smp", "@per_worker:no-stealing", (1103, 29)), row("Libasync-smp - WS", "@per_worker", (190, 167_000)),
             row("", "@color_queues:no-stealing"), row("Mely - base WS", "@color_queues:base", (1386, 42_000)),
             row("Mely - penalty-aware WS", "@color_queues:penalty", (2122, 2_000)), row("", "@color_queues:time-left"),
-            row("", "@color_queues:locality"), row("", "@color_queues"), *OTHERS)),
+            row("", "@color_queues:measured-penalty"), row("", "@color_queues:locality"), row("", "@color_queues"), *OTHERS)),
     "w9": ("Mely", (SPEED, MISSES),
            (row("Libasync-smp", "@per_worker:no-stealing", (1156, 0)), row("Libasync-smp - WS", "@per_worker", (1497, 13)),
             row("", "@color_queues:no-stealing"), row("Mely - base WS", "@color_queues:base", (1426, 12)),
             row("Mely - locality-aware WS", "@color_queues:locality", (1869, 2)), row("", "@color_queues:time-left"),
-            row("", "@color_queues:penalty"), row("", "@color_queues"), *OTHERS)),
+            row("", "@color_queues:penalty"), row("", "@color_queues:measured-penalty"), row("", "@color_queues"), *OTHERS)),
     "w10": ("libasync-smp", (column("tasks/s, 4 workers", "tasks_per_s", workers=4, by_serial=True),
                              column("2 workers", "tasks_per_s", workers=2, papers=False, by_serial=True),
                              column("1 worker", "tasks_per_s", workers=1, papers=False, by_serial=True)),
@@ -97,6 +97,15 @@ GAINS = {
             ("free lists", "@per_worker:no-stealing", "@per_worker:no-stealing,no-freelists"), ("stealing", "@per_worker", "@per_worker:no-stealing"),
             DEFAULT_GAINS[0]),
 }
+
+
+# What the papers propose for later work: (question, scheduler, what it is compared with).
+MOST_FREQUENT, MEASURED = "@shared_queue:most-frequent", "@color_queues:measured-penalty"
+IDEAS = tuple((question, MOST_FREQUENT, ("@shared_queue",)) for question in ("w4", "w6", "w8", "w9")) + tuple(
+    (question, MEASURED, ("@color_queues:time-left", "@color_queues:penalty")) for question in ("w4", "w8", "w9"))
+SIMULATED_IDEAS = tuple((question, "@color_queues:lines-penalty", over) for question, of, over in IDEAS if of == MEASURED and question != "w4")
+SPEED_OF_IDEAS = {"w6": column("speed-up", "speed_up")}  # else SPEED: its table says nothing of events per second
+SIMULATED_ON = (("here_2", 2), MELY)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -260,7 +269,7 @@ def is_in(record):
     if record.get("group") in ("web", "web-slices"):
         return False
     has = {run["question"] for run in record["runs"] if "@per_worker" in run["contender"] and run["workers"] == record["circumstances"]["cores"]}
-    return not record.get("bind") and has >= set(TABLES)
+    return not record.get("bind") and not record.get("rows") and has >= set(TABLES)
 
 
 def simulated_rows(file):
@@ -281,6 +290,53 @@ def write(record, name, page=DOCUMENT, simulation=SIMULATED):
     blocks |= {question: lines_of(found, simulated, question, cores) + "\n\n" + lines_of_gains(found, question, cores) for question in TABLES}
     for key, text in blocks.items():
         passage.replace(page, *(mark.format(key) for mark in MARKS), text)
+
+
+def has_ideas(record):
+    """Whether a record has each of the papers' ideas for later work, beside what it is compared with."""
+    ran = {(run["question"], run["contender"].partition("@")[2]) for run in record["runs"] if run["workers"] == record["circumstances"]["cores"]}
+    return not record.get("bind") and all((question, each[1:]) in ran for question, of, over in IDEAS for each in (of, *over))
+
+
+def by_rounds(found, key, base, figure, more_is_better):
+    """The median of the ratios, and the ends."""
+    ratios = found.ratios(key, base, figure, more_is_better)
+    return f"x {statistics.median(ratios):.3g} ({min(ratios):.3g} to {max(ratios):.3g})"
+
+
+def with_cpu_time(run):
+    return run | {"cpu_ns_per_event": 1e9 * (run["user_s"] + run["system_s"]) / run["events"]}
+
+
+def simulated_ratio(simulated, question, of, over, machine, workers):
+    """Empty if one of the two was not simulated."""
+    each, base = (simulated.get((machine, question, name[1:], workers)) for name in (of, over))
+    return f"x {each[SPEED.figure] / base[SPEED.figure]:.3g}" if each and base else ""
+
+
+def lines_of_ideas(found, simulated, all_workers):
+    """Each idea, the schedulers without it, and by how much it is faster: measured, by round, by the clock and by CPU time; and simulated."""
+    heads = [f"simulated, {workers} cores" for _, workers in SIMULATED_ON]
+    lines = [["workload", "scheduler", f"KEvents/s (W6: speed-up), {all_workers} workers", "over", "measured", "by CPU time", *heads]]
+    for question, of, others in IDEAS + SIMULATED_IDEAS:
+        key, speed = key_of(question, of, all_workers), SPEED_OF_IDEAS.get(question, SPEED)
+        for over in others:
+            base = key_of(question, over, all_workers)
+            measured = ["", f"`{over[1:]}`", "", ""]
+            if key in found.by_row:
+                measured = [median_of(found, key, speed), f"`{over[1:]}`, {median_of(found, base, speed)}",
+                            by_rounds(found, key, base, speed.figure, True), by_rounds(found, key, base, "cpu_ns_per_event", False)]
+            lines.append([question.upper(), f"`{of[1:]}`", *measured,
+                          *(simulated_ratio(simulated, question, of, over, *on) for on in SIMULATED_ON)])
+    return table.markdown(lines, words=(0, 1, 3))
+
+
+def write_ideas(record, name, page=DOCUMENT, simulation=SIMULATED):
+    """Puts the table of the papers' ideas into the page; `name`: the record's file."""
+    cores, load = (record["circumstances"][key] for key in ("cores", "load_before"))
+    chosen = [with_cpu_time(run) for run in record["runs"] if run["question"] in {question for question, _, _ in IDEAS}]
+    text = lines_of_ideas(table.results(chosen), simulated_rows(simulation), cores)
+    passage.replace(page, *(mark.format("ideas") for mark in MARKS), f"{source_of(record, name)} Load at the start: {load:.1f}.\n\n{text}")
 
 
 def lines_of_servers(found, all_workers):

@@ -116,9 +116,10 @@ QUESTIONS += PING_PONG + WEB
 
 
 # The papers' schedulers and the numbers of workers; 0 stands for all, 4 is what table 2 of libasync-smp has.
-PAPERS = {"serial": (1,), "shared_queue": (1, 0), "per_worker:no-stealing,no-freelists": (0,), "per_worker:no-stealing": (1, 0), "per_worker": (0,),
+PAPERS = {"serial": (1,), "shared_queue": (1, 0), "shared_queue:most-frequent": (1, 0), "per_worker:no-stealing,no-freelists": (0,),
+          "per_worker:no-stealing": (1, 0), "per_worker": (0,),
           "color_queues:no-stealing": (1, 0), "color_queues:base": (0,), "color_queues:time-left": (0,), "color_queues:penalty": (0,),
-          "color_queues:locality": (0,), "color_queues": (0,)}
+          "color_queues:measured-penalty": (0,), "color_queues:locality": (0,), "color_queues": (0,)}
 PAPERS_ANSWER = ("w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w11")
 PAPERS_PROGRAM = "tartan_strand"
 # With descriptors: by epoll and by select(), which knows no more than 1024. The web server is what the papers measure: with and without stealing.

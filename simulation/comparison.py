@@ -10,7 +10,7 @@ import table
 CLEAR = 1.05  # rows that differ less have no order
 WORKERS = 2  # of here_2
 GROUPS = (("the default", lambda name: name.startswith("default")), ("`serial`", lambda name: name == "serial"),
-          ("`shared_queue`", lambda name: name == "shared_queue"), ("`per_worker`, `color_queues`, no stealing", lambda name: "no-stealing" in name),
+          ("`shared_queue`", lambda name: name.startswith("shared_queue")), ("`per_worker`, `color_queues`, no stealing", lambda name: "no-stealing" in name),
           ("the same, stealing", lambda name: True))
 
 

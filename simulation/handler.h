@@ -15,9 +15,18 @@ class handler_scope {
   handler_scope& operator=(const handler_scope&) = delete;
   ~handler_scope();
 
+  /// How many lines it has read so far that were there before it: of all its lines, those of which the first access was a load.
+  [[nodiscard]] unsigned lines_read() const noexcept;
+
  private:
   std::uint64_t color_;
 };
+
+/// A handler of that kind has read so many lines. Its kind is the cost that it is told to have.
+void note_lines(std::uint64_t kind, unsigned lines) noexcept;
+/// What a steal makes of the time of such a handler, if each of these lines comes from another core: time / cost, to the nearest number; 1 if there
+/// was none yet.
+[[nodiscard]] unsigned penalty_by_lines(std::uint64_t kind) noexcept;
 
 /// Within it, code of the runtime: a handler posts.
 class runtime_scope {

@@ -14,6 +14,7 @@
 #include "bench/lanes/strand_placement.h"
 #include "simulation/handler.h"
 #include "simulation/poller.h"
+#include "simulation/program.h"
 
 namespace simulation {
 
@@ -56,14 +57,22 @@ class strand_lanes {
     Event what;
 
     void operator()() {
-      const handler_scope takes{time_of(what)};
-      what();
+      if constexpr (requires { what.told(); }) {
+        const std::uint64_t kind = what.told().cost_ns;
+        const handler_scope takes{time_of(what)};
+        what();
+        if (penalties_by_lines()) note_lines(kind, takes.lines_read());
+      } else {
+        const handler_scope takes{time_of(what)};
+        what();
+      }
     }
   };
 
   static auto annotated(const Event& e) {
     const bench::annotation told = e.told();
-    return tartan::with_hints({.cost = std::chrono::nanoseconds{told.cost_ns}, .penalty = told.penalty}, timed{e});
+    const unsigned penalty = penalties_by_lines() ? penalty_by_lines(told.cost_ns) : told.penalty;
+    return tartan::with_hints({.cost = std::chrono::nanoseconds{told.cost_ns}, .penalty = penalty}, timed{e});
   }
 
   static tartan::options options_for(const bench::lanes_setup& setup, virtual_poller& sleeps) {

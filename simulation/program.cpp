@@ -14,7 +14,10 @@ namespace simulation {
 
 namespace {
 
+constexpr const char* by_lines = "color_queues:lines-penalty";
+
 const constants* constants_now = nullptr;
+bool tells_lines = false;
 
 std::string name_of(const std::string& file) {
   const std::size_t begin = file.rfind('/') + 1;
@@ -24,10 +27,11 @@ std::string name_of(const std::string& file) {
 /// What the runtime calls it. Ends the program if there is none of that name: figures of another one would stand under it.
 const char* scheduler_of(const std::string& name) {
   if (name == "default:no-stealing" || name == "default:told") return "default";
+  if (name == by_lines) return "color_queues:penalty";
   try {
     static_cast<void>(tartan::detail::scheduler_choice::parse(name, "simulation"));
   } catch (const std::invalid_argument& e) {
-    std::exit((std::fprintf(stderr, "%s; and here default:no-stealing and default:told\n", e.what()), 2));
+    std::exit((std::fprintf(stderr, "%s; and here default:no-stealing, default:told and %s\n", e.what(), by_lines), 2));
   }
   return name.c_str();
 }
@@ -84,6 +88,7 @@ bench::request order::asked() const {
 }
 
 const constants& handler_constants() noexcept { return *constants_now; }
+bool penalties_by_lines() noexcept { return tells_lines; }
 
 void add_counters(figures& to, const tartan::runtime_counters& seen) {
   to.emplace_back("steals", static_cast<double>(seen.steals));
@@ -93,6 +98,7 @@ void add_counters(figures& to, const tartan::runtime_counters& seen) {
 
 int simulate(const char* question, const order& what, const std::function<figures()>& workload) {
   constants_now = &what.on;
+  tells_lines = what.scheduler == by_lines;
   machine on{what.on};
   on.hit = hit_of(what.on);
   sequencer all{on};
@@ -102,6 +108,7 @@ int simulate(const char* question, const order& what, const std::function<figure
     found = workload();
     for (unsigned n = 0; n < on.cores; ++n) misses += static_cast<double>(all.at(n).misses);
   });
+  add_lines(found);
   found.emplace_back("misses", misses);
   found.emplace_back("checked", static_cast<double>(events_checked()));
   print(question, what, found);

@@ -23,12 +23,16 @@ COLOR_QUEUES = ("color_queues:no-stealing", "color_queues:base", "color_queues:t
 ALL = DEFAULT + PER_WORKER + COLOR_QUEUES
 QUESTIONS = ("w1", "w4", "w8", "w9", "w10")
 TELLING = ("w4", "w8", "w9")  # whose events can tell the default scheduler what they cost: "default:told"
+BY_LINES, WITH_LINES = "color_queues:lines-penalty", ("w8", "w9")  # whose handlers read memory
+IDEAS = ("shared_queue:most-frequent", "color_queues:measured-penalty")  # the papers' own, for later work
 
 # On how many of two cores: as in bench/plan.py, but for default:no-stealing, of which that has no row in W1, and with one worker one in W4 alone. Its
 # other rows stand beside nothing that was measured.
 HERE = {"default": (1, 2), "default:told": (2,), "default:no-stealing": (1, 2), "serial": (1,), "shared_queue": (1, 2),
+        "shared_queue:most-frequent": (1, 2),
         "per_worker:no-stealing,no-freelists": (2,), "per_worker:no-stealing": (1, 2), "per_worker": (2,), "color_queues:no-stealing": (1, 2),
-        "color_queues:base": (2,), "color_queues:time-left": (2,), "color_queues:penalty": (2,), "color_queues:locality": (2,), "color_queues": (2,)}
+        "color_queues:base": (2,), "color_queues:time-left": (2,), "color_queues:penalty": (2,), "color_queues:measured-penalty": (2,),
+        "color_queues:lines-penalty": (2,), "color_queues:locality": (2,), "color_queues": (2,)}
 
 # The papers' tables: (question, scheduler): figure.
 MELY = {("w4", "per_worker:no-stealing"): 1310, ("w4", "per_worker"): 122, ("w4", "color_queues:no-stealing"): 1265, ("w4", "color_queues:base"): 1195,
@@ -43,7 +47,9 @@ LARGE = ("large_16", "large_64", "large_128")
 # Measured rows of the default scheduler: how the benchmarks call them, and how the simulation does.
 VARIANTS = {"tartan_strand": "default", "tartan_strand+no_steal": "default:no-stealing", "tartan_strand+told": "default:told"}
 # What is simulated on a paper's machine besides the rows of its tables.
-BESIDE = {"mely_8": ("default", "default:told", "default:no-stealing", "shared_queue", "color_queues:no-stealing", "color_queues"), "libasync_4": DEFAULT}
+BESIDE = {"mely_8": ("default", "default:told", "default:no-stealing", "shared_queue", "shared_queue:most-frequent", "color_queues:no-stealing",
+                     "color_queues:time-left", "color_queues:penalty", "color_queues:measured-penalty", "color_queues:lines-penalty", "color_queues"),
+          "libasync_4": DEFAULT}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +67,7 @@ def row(question, machine, scheduler, workers, sizes=None):
 
 
 def can_be_told(question, scheduler):
-    return scheduler != "default:told" or question in TELLING
+    return question in (TELLING if scheduler == "default:told" else WITH_LINES if scheduler == BY_LINES else QUESTIONS)
 
 
 def here():
@@ -73,7 +79,7 @@ def paper_rows(machine):
     """(question, scheduler): the paper's, then those beside them."""
     table = PAPERS[machine][1]
     asked = dict.fromkeys(question for question, _ in table)
-    return list(dict.fromkeys(list(table) + [(question, scheduler) for question in asked for scheduler in BESIDE[machine]]))
+    return list(dict.fromkeys(list(table) + [(question, scheduler) for question in asked for scheduler in BESIDE[machine] if can_be_told(question, scheduler)]))
 
 
 def everything():
@@ -87,8 +93,9 @@ def everything():
 
 def small():
     """For the test: some seconds."""
-    return [row(question, "mely_8", scheduler, 8, SMALL_SIZES) for question in SMALL_SIZES
-            for scheduler in ("default", "default:no-stealing", "per_worker", "color_queues:base", "color_queues")]
+    found = [row(question, "mely_8", scheduler, 8, SMALL_SIZES) for question in SMALL_SIZES
+             for scheduler in ("default", "default:no-stealing", "per_worker", "color_queues:base", "color_queues", *IDEAS)]
+    return found + [row(question, "mely_8", BY_LINES, 8, SMALL_SIZES) for question in WITH_LINES]
 
 
 def newest_record():

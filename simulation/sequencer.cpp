@@ -151,6 +151,7 @@ void sequencer::touch_line(std::size_t line, touch_kind how) noexcept {
   core& own = *current_;
   ++own.accesses;
   own.clock += own.hit;
+  if (own.hit == 0) own.touched.touch(line, how);  // a handler
   if (caches_.hits(own.number, line, how)) return;
   take_turn();
   if (caches_.hits(own.number, line, how)) return;

@@ -13,6 +13,7 @@
 #include "simulation/caches.h"
 #include "simulation/machine.h"
 #include "simulation/thread_locals.h"
+#include "simulation/touched_lines.h"
 
 namespace simulation {
 
@@ -27,6 +28,7 @@ struct core {
   std::uint64_t turn = 0;        ///< the last one that it was put down for
   std::uint64_t accesses = 0;
   std::uint64_t misses = 0;
+  touched_lines touched;         ///< by the handler that runs
   std::function<void()> body;
   thread_locals locals;
   std::unique_ptr<std::byte[]> stack;

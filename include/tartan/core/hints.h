@@ -19,8 +19,8 @@ namespace tartan {
 /// The default scheduler measures what events cost, and needs none of them; but where a cost is told, a thief need not measure first. Its levels are the
 /// priorities 0, 1, 2 and 3, and what is above 3 counts as 3. A color has the level of the event that makes it runnable, or comes next in it, of those
 /// from other threads the last; a higher level goes first, but for one color in 16, when the lower ones have their turn. Of the papers' schedulers
-/// (options.scheduler), Mely's uses cost and penalty, libasync-mp's and libasync-smp's the priority. The first annotation makes each color that becomes
-/// runnable in this process cost a look at its next event; before, nothing.
+/// (options.scheduler), Mely's uses cost and penalty (with measured-penalty, only the cost), libasync-mp's and libasync-smp's the priority. The
+/// first annotation makes each color that becomes runnable in this process cost a look at its next event; before, nothing.
 /// Limits: what lies beyond a field's limit counts as the limit.
 /// Source: cpwrap of libasync-mp and libasync-smp; cost and penalty of Mely, III.
 struct hints {

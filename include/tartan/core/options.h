@@ -65,8 +65,10 @@ struct options {
   /// Which scheduler: "default", or one of the papers', which are there to be compared with: "serial", "shared_queue", "per_worker",
   /// "color_queues", each perhaps with flags behind a colon ("color_queues:base"). Empty: what the environment variable TARTAN_SCHEDULER
   /// says, or the default. Theirs keep promises 1 to 5 of the contract, and neither its fairness nor its costs; "serial" has one worker.
-  /// docs/design/paper-schedulers.md tells them apart, and lists the flags. With "shared_queue:select" and "per_worker:select" descriptors are
-  /// waited for by select() instead of epoll: they need numbers below FD_SETSIZE, 1024, or are refused with EMFILE.
+  /// docs/design/paper-schedulers.md tells them apart, and lists the flags. "shared_queue:most-frequent" takes the color with the most waiting
+  /// events first; "color_queues:measured-penalty" measures penalties instead of looking at hints::penalty. With "shared_queue:select" and
+  /// "per_worker:select" descriptors are waited for by select() instead of epoll: they need numbers below FD_SETSIZE, 1024, or are refused with
+  /// EMFILE.
   std::string scheduler{};
 
   /// Threads that run blocking jobs, at most; started when needed.

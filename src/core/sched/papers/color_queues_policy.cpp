@@ -16,7 +16,8 @@ constexpr std::uint32_t unknown_cost_ns = 1'000;
 
 color_queues_policy::color_queues_policy(runtime_state& rt, const scheduler_choice& choice)
     : per_core_policy{rt, choice, color_homes<real_memory, task>::rules{.time_left = choice.time_left, .pinned = rt.settings().pin_default_color}},
-      penalty_{choice.penalty} {
+      penalty_{choice.penalty},
+      penalties_{choice.measured_penalty ? std::make_unique<handler_penalties>() : nullptr} {
   if (choice.locality) victims_ = nearest_first(rt.cpus().in_turn(workers_));  // as if they were bound
 }
 
@@ -37,6 +38,7 @@ void color_queues_policy::free_queue(class_queue* q, line_cache* lines) noexcept
 /// would be worth a steal.
 std::uint32_t color_queues_policy::worth_of(const task& t) const noexcept {
   const std::uint32_t cost_ns = t.cost_ns != 0 ? t.cost_ns : unknown_cost_ns;
+  if (penalties_ != nullptr) return penalties_->of(*t.what).worth_of(cost_ns);
   return penalty_ && t.penalty != 0 ? cost_ns / t.penalty : cost_ns;
 }
 
@@ -61,7 +63,7 @@ bool color_queues_policy::run_next(worker& w) {
   if (t == nullptr) return false;
   took_task(w);
   if (t->what != nullptr) {
-    run_task(w, *t);
+    run_and_learn(w, *t);
     return true;
   }
   const bool posted = select_task::look(life_, w);
@@ -70,6 +72,13 @@ bool color_queues_policy::run_next(worker& w) {
   select_.looked(posted);
   if (posted) queue_select(own);
   return false;
+}
+
+void color_queues_policy::run_and_learn(worker& w, task& t) {
+  if (penalties_ == nullptr) return static_cast<void>(run_task(w, t));
+  handler_times& handler = penalties_->of(*t.what);  // before it runs: then it is gone
+  const run_time ran = run_task(w, t, w.events.get() % handler_penalties::timed_one_in == 0);
+  if (ran.took_ns != 0) handler.learn(ran.took_ns, ran.is_stolen);
 }
 
 bool color_queues_policy::turn(worker& w) {

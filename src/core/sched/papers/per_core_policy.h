@@ -67,7 +67,7 @@ class per_core_policy : public paper_policy<P> {
     return dropped;
   }
   [[nodiscard]] scheduler_figures figures() const noexcept {
-    scheduler_figures sum{.counted = thieves_ != nullptr};
+    scheduler_figures sum{.counted = figures_};
     for (unsigned n = 0; sum.counted && n < workers_; ++n) {
       const auto& own = homes_.at(n);
       const thief& of = thieves_[n];
@@ -94,8 +94,9 @@ class per_core_policy : public paper_policy<P> {
         stealing_{choice.stealing && rt.workers() > 1},
         memory_{&rt, choice.free_lists},
         homes_{rt.workers(), rules...},
-        thieves_{choice.figures ? std::make_unique<thief[]>(rt.workers()) : nullptr} {
-    for (unsigned n = 0; thieves_ != nullptr && n < workers_; ++n) homes_.at(n).lock.count_time();
+        figures_{choice.figures},
+        thieves_{choice.figures || choice.measured_penalty ? std::make_unique<thief[]>(rt.workers()) : nullptr} {
+    for (unsigned n = 0; figures_ && n < workers_; ++n) homes_.at(n).lock.count_time();
   }
 
   /// An unordered event gets the next class: there it may wait for others, but never for the default color.
@@ -115,16 +116,29 @@ class per_core_policy : public paper_policy<P> {
     life_.found_work(w);
     if (stealing_ && homes_.may_be_worth_a_visit(w.index) && life_.sleepers().view().sleeping() != 0) life_.wake_any(&w);
   }
-  void run_task(worker& w, task& t) {
+  /// What an event took; 0: it was not timed.
+  struct run_time {
+    std::uint64_t took_ns = 0;
+    bool is_stolen = false;
+  };
+  /// `timed`: the event is timed even if no steal has brought it.
+  run_time run_task(worker& w, task& t, bool timed = false) {
     event& e = *t.what;
     const std::uint64_t color_value = t.color_value;
     const bool is_stolen = thieves_ != nullptr && thieves_[w.index].takes_loot(t.color_class);
     memory_.free(&t, &w.queue_lines);
-    if (!is_stolen) [[likely]] return this->run_event(w, e, color_value);
+    if (!is_stolen && !timed) [[likely]] {
+      this->run_event(w, e, color_value);
+      return {};
+    }
     const std::uint64_t begin = real_now_ns();
     this->run_event(w, e, color_value);
-    thieves_[w.index].run_ns.add(real_now_ns() - begin);
-    thieves_[w.index].events.add();
+    const std::uint64_t took_ns = real_now_ns() - begin;
+    if (is_stolen) {
+      thieves_[w.index].run_ns.add(took_ns);
+      thieves_[w.index].events.add();
+    }
+    return {took_ns, is_stolen};
   }
   /// With the lock held of the worker's home: whether the select task is to be queued there.
   [[nodiscard]] bool wakes_select(worker& w) noexcept { return homes_.owner_of(0) == w.index && select_.wakes_up(w); }
@@ -176,7 +190,7 @@ class per_core_policy : public paper_policy<P> {
   select_task select_;                          ///< guarded by the lock of whose class 0 is
 
  private:
-  /// What a worker counts of its steals, if that was asked for.
+  /// What a worker counts of its steals, for figures and for measured penalties.
   struct alignas(128) thief {
     counter steals;
     counter steal_ns;
@@ -216,7 +230,8 @@ class per_core_policy : public paper_policy<P> {
     }
   }
 
-  std::unique_ptr<thief[]> thieves_;  ///< null: nobody asked for figures
+  const bool figures_;
+  std::unique_ptr<thief[]> thieves_;  ///< null: neither figures nor penalties are measured
   real_memory::atomic<std::uint32_t> last_unordered_{0};  ///< relaxed: drawn
 };
 

@@ -12,8 +12,9 @@ namespace tartan::detail {
 namespace {
 
 constexpr std::string_view known =
-    "default; serial; shared_queue[:select,first=N]; per_worker[:no-stealing,no-freelists,select,first=N]; "
-    "color_queues[:no-stealing or base or all, or some of time-left,penalty,locality]; N is 1 to 64; the last three: and figures, last";
+    "default; serial; shared_queue[:select, and first=N or most-frequent]; per_worker[:no-stealing,no-freelists,select,first=N]; "
+    "color_queues[:no-stealing or base or all, or some of time-left,locality and penalty or measured-penalty]; N is 1 to 64; "
+    "the last three: and figures, last";
 
 struct named {
   std::string_view name;
@@ -42,6 +43,7 @@ bool take_flag(std::string_view flag, scheduler_choice& into) noexcept {
       return false;
     case scheduler_kind::shared_queue:
       if (flag == "select") return into.select = true;
+      if (flag == "most-frequent") return into.most_frequent = true;
       return take_first(flag, into.first);
     case scheduler_kind::per_worker:
       if (flag == "no-stealing") return !(into.stealing = false);
@@ -54,6 +56,7 @@ bool take_flag(std::string_view flag, scheduler_choice& into) noexcept {
   if (flag == "no-stealing") return !(into.stealing = false);
   if (flag == "time-left") return into.time_left = true;
   if (flag == "penalty") return into.penalty = into.time_left = true;  // what it changes is read by nothing else
+  if (flag == "measured-penalty") return into.measured_penalty = into.time_left = true;
   if (flag == "locality") return into.locality = true;
   return false;
 }
@@ -90,6 +93,8 @@ scheduler_choice scheduler_choice::parse(std::string_view text, std::string_view
     if (!take_flag(flag, made)) refuse();
     flags.remove_prefix(flag.size());
   }
+  if (made.most_frequent && text.find("first=") != text.npos) refuse();  // it looks at all colors
+  if (made.penalty && made.measured_penalty) refuse();  // told, or measured
   if (!made.stealing && (made.time_left || made.locality)) refuse();  // rules for a thief that does not come
   return made;
 }

@@ -20,10 +20,12 @@ struct scheduler_choice {
   unsigned first = 8;       ///< tasks that a pick weighs, at most
   bool stealing = true;
   bool free_lists = true;   ///< a task's memory comes from lists of each worker's; else from operator new
+  bool most_frequent = false; ///< shared_queue: the color of which the most events wait goes first
   bool select = false;      ///< shared_queue, per_worker: descriptors are polled by select(), not by epoll
   bool figures = false;     ///< what the papers' evaluations print is counted, which costs some clock reads for each event
   bool time_left = false;   ///< color_queues: a thief takes what is worth a steal, longest first
   bool penalty = false;     ///< color_queues: and leaves what is penalized
+  bool measured_penalty = false; ///< color_queues: and a handler is penalized by what it was measured to lose when its color moves
   bool locality = false;    ///< color_queues: and visits those first that share a cache with it
 
   /// What the option says, or, if it says nothing, the environment's TARTAN_SCHEDULER.

@@ -60,7 +60,14 @@ TEST(scheduler_choice, takes_the_flags_of_each) {
   EXPECT_EQ(parse("color_queues"), parse("color_queues:all"));
   EXPECT_TRUE(parse("color_queues:penalty").time_left);  // what it acts on
   EXPECT_FALSE(parse("color_queues:no-stealing").stealing);
-  for (const char* const name : {"shared_queue", "per_worker:first=2", "color_queues", "color_queues:base", "color_queues:all"}) {
+  EXPECT_TRUE(parse("shared_queue:most-frequent").most_frequent);
+  EXPECT_TRUE(parse("shared_queue:select,most-frequent").most_frequent);
+  EXPECT_FALSE(parse("shared_queue").most_frequent);
+  const scheduler_choice measured = parse("color_queues:locality,measured-penalty");
+  EXPECT_TRUE(measured.measured_penalty && measured.time_left && measured.locality);
+  EXPECT_FALSE(measured.penalty || parse("color_queues").measured_penalty);
+  for (const char* const name : {"shared_queue", "shared_queue:most-frequent", "per_worker:first=2", "color_queues", "color_queues:base",
+                                 "color_queues:all", "color_queues:measured-penalty"}) {
     const std::string_view text{name};
     scheduler_choice counted = parse(std::string{text}.append(text.find(':') == text.npos ? ":figures" : ",figures"));
     EXPECT_TRUE(std::exchange(counted.figures, false)) << name;
@@ -74,14 +81,18 @@ TEST(scheduler_choice, refuses_what_is_none_and_lists_what_there_is) {
                                       "per_worker:", "per_worker:no-stealing,", "per_worker:base", "color_queues:base,time-left",
                                       "color_queues:no-stealing,time-left", "color_queues:first=2", "color_queues:all,base",
                                       "serial:select", "default:select", "color_queues:select", "color_queues:select,base",
-                                      "serial:figures", "default:figures", "per_worker:figures,first=2"}) {
+                                      "serial:figures", "default:figures", "per_worker:figures,first=2", "shared_queue:most-frequen",
+                                      "shared_queue:first=2,most-frequent", "shared_queue:most-frequent,first=2", "per_worker:most-frequent",
+                                      "color_queues:measured", "color_queues:penalty,measured-penalty",
+                                      "color_queues:no-stealing,measured-penalty", "color_queues:all,measured-penalty"}) {
     EXPECT_THROW(static_cast<void>(parse(text)), std::invalid_argument) << text;
   }
   try {
     static_cast<void>(parse("mely"));
   } catch (const std::invalid_argument& e) {
     const std::string said = e.what();
-    for (const char* const part : {"a test: \"mely\" is no scheduler", "shared_queue[:select,first=N]", "color_queues"}) {
+    for (const char* const part : {"a test: \"mely\" is no scheduler", "shared_queue[:select, and first=N or most-frequent]", "measured-penalty",
+                                   "color_queues"}) {
       EXPECT_NE(said.find(part), std::string::npos) << said;
     }
   }

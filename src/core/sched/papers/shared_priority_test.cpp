@@ -26,9 +26,9 @@ class two_cpus : public test::leaves_nothing {
   using schedule = std::vector<std::string>;  ///< the callbacks of each unit, by CPU
 
   /// Callbacks 1 and 2 have colors 1 and 2; 3 and 4 have color 0, and this priority.
-  static schedule of_figure_3_4(unsigned priority_of_color_0) {
+  static schedule of_figure_3_4(unsigned priority_of_color_0, const char* scheduler = "shared_queue") {
     options settings;
-    settings.scheduler = "shared_queue";
+    settings.scheduler = scheduler;
     settings.workers = 2;
     settings.stall_after = 0ns;
     runtime rt{settings};
@@ -57,6 +57,11 @@ class two_cpus : public test::leaves_nothing {
 TEST_F(two_cpus, need_three_units_without_priorities) { EXPECT_EQ(of_figure_3_4(0), (schedule{"12", "3", "4"})); }
 
 TEST_F(two_cpus, need_two_units_if_color_0_goes_first) { EXPECT_EQ(of_figure_3_4(1), (schedule{"31", "42"})); }
+
+/// The thesis, 7.1: it finds the same schedule, and nobody has to tell it.
+TEST_F(two_cpus, need_two_units_if_the_most_frequent_color_goes_first) {
+  EXPECT_EQ(of_figure_3_4(0, "shared_queue:most-frequent"), (schedule{"31", "42"}));
+}
 
 }  // namespace
 }  // namespace tartan

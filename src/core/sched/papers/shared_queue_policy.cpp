@@ -1,6 +1,7 @@
 #include "core/sched/papers/shared_queue_policy.h"
 
 #include <mutex>
+#include <new>
 
 namespace tartan::detail {
 
@@ -16,6 +17,7 @@ shared_queue_policy::shared_queue_policy(runtime_state& rt, const scheduler_choi
       pinned_{rt.settings().pin_default_color},
       figures_{choice.figures},
       memory_{&rt, false},
+      frequencies_{choice.most_frequent ? std::make_unique<color_frequencies>() : nullptr},
       seats_{std::make_unique<seat[]>(rt.workers())} {
   if (figures_) lock_.count_time();
 }
@@ -29,10 +31,11 @@ void shared_queue_policy::submit(color where, event& e, worker* from) noexcept {
   task* const t = new_task(memory_, nullptr, where, e, static_cast<std::uint32_t>(where.value() % classes));
   {
     const std::lock_guard hold{lock_};
-    // no-overtaking: one of its color may wait there. Nothing waits for an unordered one, nor it for anything.
-    if (where != color::unordered) t->right = t->right || right_[t->color_class] != 0;
-    if (t->right) ++right_[t->color_class];
-    queue_.append(*t);
+    try {
+      put(*t);
+    } catch (const std::bad_alloc&) {
+      no_queue_memory(where, e);
+    }
     const std::size_t now = size_.load(std::memory_order_relaxed) + 1;
     size_.store(now, std::memory_order_release);  // pairs with any_left
     if (now > longest_) longest_ = now;
@@ -55,15 +58,23 @@ bool shared_queue_policy::may_run(const task& t, const worker& w) const noexcept
   return true;
 }
 
-bool shared_queue_policy::any_may_run(const worker& w) const noexcept {
-  for (const task* t = queue_.front(); t != nullptr; t = t->next) {
-    if (may_run(*t, w)) return true;
+/// The first one in the queue, from the left, of which that is true; with most-frequent, of those that come first in their color. Null: none.
+template <class F>
+task* shared_queue_policy::first_that(F is_it) const {
+  if (frequencies_ != nullptr) return frequencies_->first_that(is_it);
+  for (task* t = queue_.front(); t != nullptr; t = t->next) {
+    if (is_it(*t)) return t;
   }
-  return false;
+  return nullptr;
+}
+
+bool shared_queue_policy::any_may_run(const worker& w) const noexcept {
+  return first_that([&](const task& t) { return may_run(t, w); }) != nullptr;
 }
 
 /// `more`: there is one for another worker, too.
 task* shared_queue_policy::pick(const worker& w, bool& more) noexcept {
+  if (frequencies_ != nullptr) return pick_most_frequent(w, more);
   weighed_pick choice{first_, seats_[w.index].last};
   for (task* t = queue_.front(); t != nullptr; t = t->next) {
     if (may_run(*t, w) && !choice.show(*t)) break;
@@ -72,9 +83,35 @@ task* shared_queue_policy::pick(const worker& w, bool& more) noexcept {
   return choice.best();
 }
 
+/// Passes no more colors than run, and one that is pinned.
+task* shared_queue_policy::pick_most_frequent(const worker& w, bool& more) noexcept {
+  task* best = nullptr;
+  const auto is_second = [&](task& t) {
+    if (!may_run(t, w)) return false;
+    if (best != nullptr) return true;
+    best = &t;
+    return false;
+  };
+  more = frequencies_->first_that(is_second) != nullptr;
+  return best;
+}
+
+/// Errors: std::bad_alloc, with most-frequent.
+void shared_queue_policy::put(task& t) {
+  if (frequencies_ != nullptr) return frequencies_->append(t);
+  // no-overtaking: one of its color may wait there. Nothing waits for an unordered one, nor it for anything.
+  if (t.color_value != color::unordered.value()) t.right = t.right || right_[t.color_class] != 0;
+  if (t.right) ++right_[t.color_class];
+  queue_.append(t);
+}
+
 void shared_queue_policy::take(task& t) noexcept {
-  queue_.remove(t);
-  if (t.right) --right_[t.color_class];
+  if (frequencies_ != nullptr) {
+    frequencies_->remove(t);
+  } else {
+    queue_.remove(t);
+    if (t.right) --right_[t.color_class];
+  }
   if (t.what != nullptr) size_.store(size_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
@@ -92,13 +129,12 @@ void shared_queue_policy::wake_select(const worker& w) noexcept {
 void shared_queue_policy::queue_select() noexcept {
   task& t = select_.in_queue();
   t.right = true;
-  ++right_[0];
-  queue_.append(t);
+  put(t);
 }
 
 /// The blocking form runs only where it is the only callback in the queue, and nothing else of color 0 runs.
 bool shared_queue_policy::may_block() const noexcept {
-  if (select_.is_polling() || blocks_.load(std::memory_order_relaxed) != nobody || !queue_.empty()) return false;
+  if (select_.is_polling() || blocks_.load(std::memory_order_relaxed) != nobody || !is_queue_empty()) return false;
   for (unsigned n = 0; n < workers_; ++n) {
     if (seats_[n].running == 0) return false;
   }
@@ -140,7 +176,7 @@ void shared_queue_policy::end_look(worker& w, bool posted) noexcept {
   bool waits = false;
   {
     const std::lock_guard hold{lock_};
-    for (const task* t = queue_.front(); pinned_ && w.index != 0 && t != nullptr && !waits; t = t->next) waits = t->color_value == 0;
+    waits = pinned_ && w.index != 0 && first_that([](const task& t) { return t.color_value == 0; }) != nullptr;
     seats_[w.index].running = no_color;
     select_.looked(posted);
     if (posted) queue_select();
@@ -173,10 +209,11 @@ void shared_queue_policy::cover(worker& w) noexcept {
   bool pinned_one = false;
   {
     const std::lock_guard hold{lock_};
-    for (const task* t = queue_.front(); t != nullptr && !some; t = t->next) {
-      some = may_run(*t, w);
-      pinned_one = pinned_one || (pinned_ && t->color_value == 0);
-    }
+    const auto is_some = [&](const task& t) {
+      pinned_one = pinned_one || (pinned_ && t.color_value == 0);
+      return may_run(t, w);
+    };
+    some = first_that(is_some) != nullptr;
   }
   if (some) life_.wake_any(&w);
   if (pinned_one && w.index != 0) life_.summon(0, &w);
@@ -198,7 +235,7 @@ std::size_t shared_queue_policy::drop_all() noexcept {
     task* t = nullptr;
     {
       const std::lock_guard hold{lock_};
-      t = queue_.front();
+      t = first_that([](const task& /*any*/) { return true; });
       if (t == nullptr) return dropped;
       take(*t);
     }

@@ -9,6 +9,7 @@
 #include <tartan/core/event.h>
 
 #include "core/memory.h"
+#include "core/sched/papers/color_frequencies.h"
 #include "core/sched/papers/paper_policy.h"
 #include "core/sched/papers/select_task.h"
 #include "core/sched/papers/timed_lock.h"
@@ -18,6 +19,11 @@ namespace tartan::detail {
 
 /// One list under one lock: posts left of I/O events; a worker takes, of the first few whose color runs nowhere, the one of the highest
 /// weight.
+///
+/// With `most-frequent` (the thesis, 7.1: "callbacks that have the most frequently occurring color in the callback queue") a worker takes, of
+/// the colors that run nowhere, the one with the most waiting events. Priorities still go first; the two parts and the worker's last color do
+/// not count. Among equals, the color that has had its rank for the longest goes first. Cost: that of color_frequencies.h, and a look at each
+/// color that runs.
 ///
 /// Limits: memory.
 /// Source: the libasync-mp thesis, chapters 3 and 4. Differences:
@@ -70,6 +76,11 @@ class shared_queue_policy : public paper_policy<shared_queue_policy> {
   [[nodiscard]] bool may_run(const task& t, const worker& w) const noexcept;
   [[nodiscard]] bool any_may_run(const worker& w) const noexcept;
   [[nodiscard]] task* pick(const worker& w, bool& more) noexcept;
+  [[nodiscard]] task* pick_most_frequent(const worker& w, bool& more) noexcept;
+  [[nodiscard]] bool is_queue_empty() const noexcept { return frequencies_ != nullptr ? frequencies_->empty() : queue_.empty(); }
+  template <class F>
+  [[nodiscard]] task* first_that(F is_it) const;
+  void put(task& t);
   void take(task& t) noexcept;
   void wake_select(const worker& w) noexcept;
   void queue_select() noexcept;
@@ -84,6 +95,7 @@ class shared_queue_policy : public paper_policy<shared_queue_policy> {
   task_memory memory_;
   alignas(64) timed_lock lock_;
   two_part_queue queue_;                       ///< guarded by lock_, as all up to blocks_
+  const std::unique_ptr<color_frequencies> frequencies_; ///< most-frequent: has the tasks instead of queue_; else null
   std::array<std::uint32_t, classes> right_{}; ///< tasks of the class in the right part
   std::unique_ptr<seat[]> seats_;
   std::size_t longest_ = 0;

@@ -10,6 +10,8 @@
 
 namespace tartan::detail {
 
+struct waiting_color;
+
 /// A color that no event has.
 inline constexpr std::uint64_t no_color = ~std::uint64_t{1};
 
@@ -27,6 +29,7 @@ struct task {
   std::uint16_t penalty;
   std::uint8_t priority;
   bool right;                ///< in the part for I/O events
+  waiting_color* among = nullptr;  ///< shared_queue:most-frequent: the tasks of its color
 };
 static_assert(sizeof(task) <= line_pool::line_bytes);
 

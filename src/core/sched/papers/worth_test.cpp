@@ -37,6 +37,8 @@ class worth_a_steal : public test::leaves_nothing {
     while (probe::homes_of(rt).price_ns() < hour_ns) probe::homes_of(rt).learn_price(2 * hour_ns);
     return probe::homes_of(rt).price_ns();
   }
+  template <class F>
+  static const detail::event_ops& ops_of(const F& /*handler*/) { return detail::callable_ops<F>::ops; }
   /// By worker 1, from worker 0, who may be visited but not for long: its lock is held.
   static bool steal_past_lock(runtime& rt) {
     const std::lock_guard hold{probe::homes_of(rt).at(0).lock};
@@ -70,6 +72,36 @@ TEST_F(worth_a_steal, is_without_heuristics_any_of_two_colors) {
   EXPECT_FALSE(steal_past_lock(rt));
   post_at_first(rt, 2, 1ns);
   EXPECT_TRUE(is_worth_a_visit(rt));
+}
+
+/// The handler of post_at_first, with that cost.
+TEST_F(worth_a_steal, is_less_of_a_handler_that_was_measured_to_lose_by_it) {
+  for (const bool loses : {false, true}) {
+    runtime rt{with("color_queues:measured-penalty")};
+    const auto handler = with_hints({.cost = 20us, .penalty = 60'000}, [] {});  // what is told of the penalty counts for nothing
+    detail::handler_times& times = probe::penalties_of(rt).of(ops_of(handler), 20'000);
+    for (int n = 0; n < 100; ++n) {
+      times.learn(100, false);
+      times.learn(loses ? 100'000 : 110, true);
+    }
+    for (unsigned n = 1; n < 4; ++n) rt.post(color{2 * n}, handler);
+    EXPECT_EQ(is_worth_a_visit(rt), !loses);
+  }
+}
+
+/// Both kinds of time come from events that run.
+TEST_F(worth_a_steal, is_measured_at_home_and_after_a_steal) {
+  runtime rt{with("color_queues:measured-penalty")};
+  const auto handler = with_hints({.cost = 1ms}, [] {});
+  const detail::handler_times& times = probe::penalties_of(rt).of(ops_of(handler), 1'000'000);
+  for (unsigned n = 1; n < 4; ++n) rt.post(color{2 * n}, handler);
+  ASSERT_TRUE(probe::steal(rt, 1));
+  ASSERT_TRUE(probe::turn(rt, 1));
+  EXPECT_NE(times.brought_ns(), 0u);
+  EXPECT_EQ(times.home_ns(), 0u);
+  ASSERT_TRUE(probe::turn(rt, 0));
+  EXPECT_NE(times.home_ns(), 0u);
+  rt.run_until_idle();
 }
 
 TEST_F(worth_a_steal, is_nothing_that_may_not_leave) {

@@ -162,7 +162,7 @@ def make(folder):
 
 def compressed(folder):
     """The same in one file beside it, for a way that is narrow."""
-    packed = folder.with_name(folder.name + ".tar.gz")
-    with tarfile.open(packed, "w:gz") as to:
+    packed = folder.with_name(folder.name + ".tar.xz")
+    with tarfile.open(packed, "w:xz") as to:
         to.add(folder, arcname=".")
     return packed

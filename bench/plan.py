@@ -8,6 +8,7 @@ BASE = "asio_strand"
 FLOOR = "plain_loop"
 SINGLE = (FLOOR, "uv_loop", "event_loop")  # know no more than one worker, whatever is asked
 RIVALS = ("tokio_task", "go_goroutine")  # bench/rivals builds them; one program for all questions of RIVALS_ANSWER
+NEEDS_RIVAL = {"tokio_mutex": "tokio_task"}  # a program of ours that starts a rival's
 RIVALS_ANSWER = ("w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w11")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -177,7 +178,14 @@ def all_workers():
 
 
 def programs_of(asked, programs):
-    return sorted(path.name for path in (programs / asked.folder).glob("*") if os.access(path, os.X_OK) and path.is_file())
+    found = sorted(path.name for path in (programs / asked.folder).glob("*") if os.access(path, os.X_OK) and path.is_file())
+    return [name for name in found if name not in NEEDS_RIVAL or (programs / "rivals" / NEEDS_RIVAL[name]).exists()]
+
+
+def without_rivals(asked, programs):
+    """Lines on the contenders of a question whose rival was not built: each begins with a name."""
+    return [f"{name} is left out: bench/rivals/build has not built {rival}" for name, rival in NEEDS_RIVAL.items()
+            if name in asked.order and not (programs / "rivals" / rival).exists()]
 
 
 def left_out(programs):
@@ -188,7 +196,7 @@ def left_out(programs):
 
 def missing_from(asked, programs):
     """Contenders that the question names, or has a source of, and that were not built although their library is here, as labels."""
-    found = programs_of(asked, programs) + [line.split()[0] for line in left_out(programs)]
+    found = programs_of(asked, programs) + [line.split()[0] for line in left_out(programs) + without_rivals(asked, programs)]
     sources = sorted(path.stem for path in (ROOT / "bench" / asked.folder).glob("*.cpp"))
     return [f"{asked.key} {name}: there is no such program" for name in asked.order or sources if name not in found]
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the kernel counts of another process: its system calls, and the wake-ups that it makes.
+// Counts system calls of another process, and the wake-ups that it causes, by the kernel's tracepoints.
 
 #include <array>
 #include <cstdint>
@@ -13,11 +13,14 @@
 
 namespace bench {
 
-/// Counts by the kernel's tracepoints, from outside, when it is told to. Each count costs the counted process some time, so it must not count
-/// while time is measured. Needs the privilege to trace, and /sys/kernel/tracing; without them it says so, and counts nothing.
+/// Counts between begin() and end().
+///
+/// Counting slows the other process down: do not count while time is measured. Needs the privilege to trace and
+/// /sys/kernel/tracing; without them works() is false.
 class kernel_counts {
  public:
-  /// Of a process that has no other threads yet: those that it starts are counted, too. Wake-ups of threads named `but` do not count.
+  /// The process must not have started threads yet; later threads are counted, too. Wake-ups of threads named `but` do
+  /// not count.
   kernel_counts(pid_t process, const std::string& but) {
     const std::array<const char*, 2> names{"raw_syscalls/sys_enter", "sched/sched_wakeup"};
     for (std::size_t n = 0; n < names.size(); ++n) counters_[n] = open_one(process, names[n]);

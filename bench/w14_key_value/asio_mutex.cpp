@@ -1,5 +1,5 @@
 // W14 by Boost.Asio: a coroutine per connection on an io_context that N threads run, and a mutex per shard.
-// The number is not that of a strand per shard: a connection would have to be posted there and back for each command.
+// The number is not that of a strand per shard, which would cost two posts for each command.
 
 #include <utility>  // Boost 1.74 forgot it
 
@@ -55,13 +55,15 @@ asio::awaitable<void, executor> serve(tcp_socket peer, store& keys) {
   using step = bench::conversation::step;
   for (boost::system::error_code error;;) {
     const auto room = with.room();
-    const std::size_t got = co_await peer.async_read_some(asio::buffer(room.data(), room.size()), asio::redirect_error(token, error));
+    const std::size_t got =
+        co_await peer.async_read_some(asio::buffer(room.data(), room.size()), asio::redirect_error(token, error));
     if (error) co_return;
     with.add(got);
     step is = step::full;
     while (is == step::full) {
       while ((is = with.next()) == step::shard) run_command(with, keys);
-      if (!with.output().empty()) co_await asio::async_write(peer, asio::buffer(with.output()), asio::redirect_error(token, error));
+      if (!with.output().empty())
+        co_await asio::async_write(peer, asio::buffer(with.output()), asio::redirect_error(token, error));
       if (error) co_return;
       with.clear_output();
     }

@@ -1,5 +1,6 @@
 #pragma once
-// What one client asks and is told: commands are read one after the other, answers are gathered until all that has come was read.
+// The server's side of one connection, without sockets: reads commands from bytes and gathers the answers. Both C++
+// servers use it; they differ in how a command gets to its shard.
 
 #include <array>
 #include <charconv>
@@ -17,21 +18,21 @@
 
 namespace bench {
 
-/// Reads into room() and add(), then calls next() until it says `more`; writes what output() holds, and calls clear_output().
+/// Usage: read into room() and call add(); call next() until it returns `more`; write output() and call clear_output().
 class conversation {
  public:
   enum class step {
-    shard,  ///< run() is to be called on the shard of key()
-    more,   ///< all whole commands have been read: write, then read more
-    full,   ///< write, then go on with next()
-    over,   ///< what came is no command: write, then close
+    shard,  ///< call run() with the shard of key()
+    more,   ///< every complete command was handled: write, then read more
+    full,   ///< enough output: write, then call next() again
+    over,   ///< protocol error: write, then close
   };
   static constexpr std::size_t read_at_once = 16 * 1024;
   static constexpr std::size_t write_at_once = 64 * 1024;
 
   conversation() : input_(read_at_once, '\0') {}
 
-  /// Where to read to: never empty.
+  /// The buffer to read into; never empty.
   [[nodiscard]] std::span<char> room() {
     input_.erase(0, begin_);
     end_ -= begin_;
@@ -55,13 +56,18 @@ class conversation {
 
   [[nodiscard]] std::string_view key() const { return asked_.words[key_at_]; }
 
-  /// The command, on the shard of its key. Nothing of the shard is referred to afterwards.
+  /// Executes the command. Keeps no reference into the shard.
   void run(shard& on) {
     switch (verb_) {
-      case verb::get: return answer_with(on.get(key()));
-      case verb::set: on.set(key(), asked_.words[2]); return answer("OK");
-      case verb::increment: return answer_number(on.increment(key()));
-      case verb::expire: return answer_integer(on.expire(key(), seconds_) ? 1 : 0);
+      case verb::get:
+        return answer_with(on.get(key()));
+      case verb::set:
+        on.set(key(), asked_.words[2]);
+        return answer("OK");
+      case verb::increment:
+        return answer_number(on.increment(key()));
+      case verb::expire:
+        return answer_integer(on.expire(key(), seconds_) ? 1 : 0);
       case verb::remove:
         removed_ += on.remove(key()) ? 1 : 0;
         if (++key_at_ == asked_.count) answer_integer(removed_);
@@ -89,7 +95,7 @@ class conversation {
     return word.size() == name.size() && strncasecmp(word.data(), name.data(), name.size()) == 0;
   }
 
-  /// Answers what needs no key; else the first key is next.
+  /// Answers a command that needs no key; otherwise makes its first key the current one.
   void begin() {
     if (asked_.count == 0) return;
     const std::string_view name = asked_.words[0];
@@ -101,8 +107,10 @@ class conversation {
     append_error("ERR unknown command");
   }
   void begin(const known& command) {
-    if (asked_.count < command.least || asked_.count > command.most) return append_error("ERR wrong number of arguments");
-    if (command.is == verb::expire && !read_seconds()) return append_error("ERR value is not an integer or out of range");
+    if (asked_.count < command.least || asked_.count > command.most)
+      return append_error("ERR wrong number of arguments");
+    if (command.is == verb::expire && !read_seconds())
+      return append_error("ERR value is not an integer or out of range");
     verb_ = command.is;
     removed_ = 0;
     key_at_ = 1;
@@ -112,7 +120,7 @@ class conversation {
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), seconds_);
     return !text.empty() && failed == std::errc{} && end == text.data() + text.size();
   }
-  /// redis-benchmark asks for `save` and `appendonly`, to print them.
+  /// redis-benchmark asks for `save` and `appendonly` and prints them.
   void tell_setting(std::string_view name) {
     output_.append("*2\r\n");
     resp::append_bulk(output_, name);
@@ -137,12 +145,12 @@ class conversation {
   }
 
   std::string input_;
-  std::size_t begin_ = 0;  ///< of what was not read yet
+  std::size_t begin_ = 0;  ///< of the bytes that are not parsed yet
   std::size_t end_ = 0;
   std::string output_;
   resp::command asked_;
   verb verb_ = verb::get;
-  std::size_t key_at_ = 0;  ///< the word that is the key; 0: no command waits for a shard
+  std::size_t key_at_ = 0;  ///< index of the current key among the words; 0: no command waits for a shard
   std::int64_t seconds_ = 0;
   long long removed_ = 0;
 };

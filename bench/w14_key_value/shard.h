@@ -1,5 +1,5 @@
 #pragma once
-// A part of the keys. Whoever uses it sees to it that nobody else does at the same time: that is what the contenders differ in.
+// One part of the keys. It has no lock: the caller must exclude concurrent use. How it does so is what W14 compares.
 
 #include <algorithm>
 #include <charconv>
@@ -20,8 +20,10 @@ namespace bench {
 
 inline constexpr std::size_t shard_count = 64;
 
-/// Keys and their values, some of which expire: a key that has expired is never seen again, and each command on a shard removes up to
-/// `sweep_at_once` of those, so that what nobody asks for goes, too. Without keys that expire no clock is read.
+/// Keys with values, some of which expire.
+///
+/// An expired key is never returned. Each command also removes up to `sweep_at_once` expired keys, so that keys which
+/// no client asks for do not stay. The clock is read only while the shard has keys that expire.
 class shard {
  public:
   using clock = std::function<std::int64_t()>;  ///< ms
@@ -35,7 +37,7 @@ class shard {
     return found == keys_.end() ? std::nullopt : std::optional<std::string_view>{found->second.value};
   }
 
-  /// It does not expire, whatever the key did before.
+  /// The new value does not expire, even if the old one did.
   void set(std::string_view key, std::string_view value) {
     sweep();
     const auto found = keys_.find(key);
@@ -47,7 +49,7 @@ class shard {
     found->second = {std::string{value}, never};
   }
 
-  /// The value after it; nothing if that is no integer, or too large.
+  /// The new value; nothing if the old one is no integer or would overflow.
   [[nodiscard]] std::optional<std::int64_t> increment(std::string_view key) {
     sweep();
     auto found = find(key);
@@ -55,12 +57,14 @@ class shard {
     std::string& text = found->second.value;
     std::int64_t value = 0;
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || failed != std::errc{} || end != text.data() + text.size() || value == std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+    if (text.empty() || failed != std::errc{} || end != text.data() + text.size() ||
+        value == std::numeric_limits<std::int64_t>::max())
+      return std::nullopt;
     text = std::to_string(++value);
     return value;
   }
 
-  /// Whether it was there.
+  /// Whether the key existed.
   bool remove(std::string_view key) {
     sweep();
     const auto found = find(key);
@@ -69,7 +73,7 @@ class shard {
     return true;
   }
 
-  /// Whether it was there. It is gone when so many seconds are over; at once if that is not more than 0.
+  /// Whether the key existed. It expires after this many seconds; with 0 or less it is removed at once.
   bool expire(std::string_view key, std::int64_t seconds) {
     sweep();
     const auto found = find(key);
@@ -84,7 +88,7 @@ class shard {
     return true;
   }
 
-  /// With those that have expired and were not removed yet.
+  /// Includes expired keys that are not removed yet.
   [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
 
  private:
@@ -102,7 +106,8 @@ class shard {
   using map = std::unordered_map<std::string, entry, hash_of_text, std::equal_to<>>;
 
   static std::int64_t steady_ms() {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
   }
 
   map::iterator find(std::string_view key) {

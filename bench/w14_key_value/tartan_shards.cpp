@@ -1,5 +1,5 @@
-// W14 by Tartan: a coroutine per connection, keys in 64 strands, `co_await` of a visit for each command. There is no lock.
-// The number is not that of commands that are gathered by shard: each of a pipeline visits its shard by itself.
+// W14 by Tartan: a coroutine per connection, keys in 64 strands, one `co_await` of the shard for each command. No lock.
+// The number is not that of a server that groups a pipeline by shard: here each command visits its shard on its own.
 
 #include <csignal>
 #include <span>
@@ -58,5 +58,6 @@ void run(unsigned workers, std::uint16_t port, bench::server_counters& told) {
 
 int main(int argc, char** argv) {
   const bench::request asked{argc, argv, "tartan_shards"};
-  return bench::key_value(asked, [&](std::uint16_t port, bench::server_counters& told) { run(asked.workers, port, told); });
+  return bench::key_value(asked,
+                          [&](std::uint16_t port, bench::server_counters& told) { run(asked.workers, port, told); });
 }

@@ -1,6 +1,7 @@
 #pragma once
-// W14: what does shared state cost in a natural program? A server for keys and values that speaks RESP; the keys lie in 64 shards, a connection asks for
-// any of them. The server is a process of its own, whatever it is. The load is redis-benchmark: 50 connections, SET, GET and INCR of 100 000 keys, in turn.
+// W14: what does shared state cost in a natural program? A key-value server speaks RESP. Its keys are spread over 64
+// shards, and any connection may ask for any key. The server runs in a process of its own. The load is redis-benchmark
+// with 50 connections: SET, then GET, then INCR, over 100 000 keys.
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -40,7 +41,7 @@ inline constexpr std::size_t key_value_clients = 50;
 inline constexpr std::size_t kinds_of_commands = 3;  ///< SET, GET, INCR
 inline constexpr unsigned most_load_threads = 8;
 
-/// What a server may tell at its end, in memory that both processes see.
+/// Counters that a server may report when it ends. They lie in memory that both processes share.
 struct server_counters {
   bool told = false;
   double steals = 0;
@@ -48,8 +49,8 @@ struct server_counters {
   double sleeps = 0;
 };
 
-/// Which CPUs the server and its load get: with enough of them, the server as many as it has workers, and the load the upper half. A server
-/// with more workers than half of the CPUs shares all of them with the load.
+/// The CPUs of the server and of the load. The server gets one CPU for each worker, the load gets the upper half. If
+/// the server has more workers than half of the CPUs, both share all of them.
 class key_value_places {
  public:
   explicit key_value_places(unsigned workers) {
@@ -68,8 +69,10 @@ class key_value_places {
 
   void bind_server() const { bind(server_); }
   void bind_load() const { bind(load_); }
-  /// redis-benchmark's, of which one would be slower than several workers.
-  [[nodiscard]] unsigned load_threads() const { return std::min(most_load_threads, static_cast<unsigned>(load_.size())); }
+  /// Threads of redis-benchmark: a single one would be slower than several workers.
+  [[nodiscard]] unsigned load_threads() const {
+    return std::min(most_load_threads, static_cast<unsigned>(load_.size()));
+  }
 
  private:
   static void bind(const std::vector<int>& to) {
@@ -83,7 +86,7 @@ class key_value_places {
   std::vector<int> load_;
 };
 
-/// The words of an environment variable, separated by spaces; without it, this program.
+/// The words of an environment variable, separated by spaces; if it is not set, `otherwise`.
 [[nodiscard]] inline std::vector<std::string> command_in(const char* variable, const std::string& otherwise) {
   const char* const chosen = std::getenv(variable);
   std::istringstream text{chosen != nullptr ? chosen : otherwise};
@@ -92,21 +95,23 @@ class key_value_places {
   return words;
 }
 
-/// Replaces this process; its own output goes to `output`, nowhere if that is negative.
-inline void become(const std::vector<std::string>& command, int output = -1) {
+/// Replaces this process by the command. Its standard output goes to `output`; if that is negative, it is dropped.
+/// `name`: argv[0], if that is not to be the path.
+inline void become(const std::vector<std::string>& command, int output = -1, const char* name = nullptr) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   if (output >= 0 ? dup2(output, STDOUT_FILENO) < 0 : std::freopen("/dev/null", "w", stdout) == nullptr) _exit(1);
-  execv(words[0], words.data());
-  std::perror(words[0]);
+  if (name != nullptr) words[0] = const_cast<char*>(name);
+  execv(command[0].c_str(), words.data());
+  std::perror(command[0].c_str());
   _exit(1);
 }
 
-/// A client that asks and waits for exactly the answer that is expected.
+/// A client that compares each answer with the expected one and throws if they differ.
 class checking_client {
  public:
-  /// Tries for 10 s while nobody listens yet.
+  /// Retries for 10 s until the server listens.
   explicit checking_client(std::uint16_t port) {
     sockaddr_in at{};
     at.sin_family = AF_INET;
@@ -116,7 +121,7 @@ class checking_client {
       socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
       if (socket_ >= 0 && connect(socket_, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0) return;
       close(socket_);
-      static_cast<void>(poll(nullptr, 0, 5));  // a foreign server tells nobody that it listens
+      static_cast<void>(poll(nullptr, 0, 5));  // a foreign server does not announce that it listens
     }
     throw std::runtime_error{"the server does not listen"};
   }
@@ -125,32 +130,37 @@ class checking_client {
   ~checking_client() { close(socket_); }
 
   void expect(std::string_view asked, std::string_view answer) {
-    if (send(socket_, asked.data(), asked.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(asked.size())) throw std::runtime_error{"the server is gone"};
+    if (send(socket_, asked.data(), asked.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(asked.size()))
+      throw std::runtime_error{"the server is gone"};
     std::string got(answer.size(), '\0');
     const ssize_t length = recv(socket_, got.data(), got.size(), MSG_WAITALL);
     got.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-    if (got != answer) throw std::runtime_error{"asked " + std::string{asked} + "the server says " + got + ", and not " + std::string{answer}};
+    if (got != answer)
+      throw std::runtime_error{"asked " + std::string{asked} + "the server says " + got + ", and not " +
+                               std::string{answer}};
   }
 
  private:
   int socket_ = -1;
 };
 
-/// Before and after the load: whether it is the server that is asked for. What expires is looked at after a run that lasted longer.
+/// Checks before the load that the server implements the commands. check_after looks whether a key that expires after a
+/// second is gone, if the run has lasted that long.
 inline void check_before(std::uint16_t port) {
   checking_client client{port};
   client.expect("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$2\r\n41\r\n", "+OK\r\n");
   client.expect("*2\r\n$4\r\nINCR\r\n$1\r\na\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\n", ":42\r\n$2\r\n42\r\n");
   client.expect("*3\r\n$6\r\nEXPIRE\r\n$1\r\na\r\n$1\r\n0\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\n", ":1\r\n$-1\r\n");
   client.expect("*3\r\n$3\r\nSET\r\n$1\r\nb\r\n$1\r\nx\r\n*3\r\n$3\r\nDEL\r\n$1\r\nb\r\n$1\r\nc\r\n", "+OK\r\n:1\r\n");
-  client.expect("*3\r\n$3\r\nSET\r\n$5\r\nshort\r\n$1\r\nx\r\n*3\r\n$6\r\nEXPIRE\r\n$5\r\nshort\r\n$1\r\n1\r\n", "+OK\r\n:1\r\n");
+  client.expect("*3\r\n$3\r\nSET\r\n$5\r\nshort\r\n$1\r\nx\r\n*3\r\n$6\r\nEXPIRE\r\n$5\r\nshort\r\n$1\r\n1\r\n",
+                "+OK\r\n:1\r\n");
 }
 inline void check_after(std::uint16_t port, std::uint64_t lasted_ns) {
   checking_client client{port};
   if (lasted_ns > 1'100'000'000) client.expect("*2\r\n$3\r\nGET\r\n$5\r\nshort\r\n", "$-1\r\n");
 }
 
-/// Context switches of all threads of these processes.
+/// The context switches of all threads of these processes.
 struct switches {
   double voluntary = 0;
   double involuntary = 0;
@@ -171,12 +181,13 @@ struct switches {
   }
 };
 
-/// redis-benchmark against one port.
+/// Runs redis-benchmark against one port.
 class command_load {
  public:
-  command_load(std::uint16_t port, std::size_t pipeline, const key_value_places& cpus) : port_{port}, pipeline_{pipeline}, cpus_{&cpus} {}
+  command_load(std::uint16_t port, std::size_t pipeline, const key_value_places& cpus)
+      : port_{port}, pipeline_{pipeline}, cpus_{&cpus} {}
 
-  /// Sends so many commands, a third of each kind. Gives how long that took, by its own clock, in ns.
+  /// Sends this many commands, a third of each kind. Returns the time in ns, by redis-benchmark's own clock.
   [[nodiscard]] double run(std::size_t commands) const {
     const std::size_t of_each = std::max<std::size_t>(1, commands / kinds_of_commands);
     std::istringstream lines{output_of(words(of_each))};
@@ -185,7 +196,9 @@ class command_load {
     for (std::string line; std::getline(lines, line);) {
       const std::size_t begin = line.find("\",\"");
       double rate = 0;
-      if (begin == std::string::npos || std::from_chars(line.data() + begin + 3, line.data() + line.size(), rate).ec != std::errc{} || rate <= 0) continue;
+      if (begin == std::string::npos ||
+          std::from_chars(line.data() + begin + 3, line.data() + line.size(), rate).ec != std::errc{} || rate <= 0)
+        continue;
       took_s += static_cast<double>(of_each) / rate;
       ++kinds;
     }
@@ -196,9 +209,10 @@ class command_load {
  private:
   [[nodiscard]] std::vector<std::string> words(std::size_t of_each) const {
     std::vector<std::string> all = command_in("BENCH_REDIS_BENCHMARK", "/usr/bin/redis-benchmark");
-    for (const std::string& word : {std::string{"-p"}, std::to_string(port_), std::string{"-c"}, std::to_string(key_value_clients), std::string{"-n"},
-                                    std::to_string(of_each), std::string{"-P"}, std::to_string(pipeline_), std::string{"-r"}, std::string{"100000"},
-                                    std::string{"-t"}, std::string{"set,get,incr"}, std::string{"--csv"}}) {
+    for (const std::string& word :
+         {std::string{"-p"}, std::to_string(port_), std::string{"-c"}, std::to_string(key_value_clients),
+          std::string{"-n"}, std::to_string(of_each), std::string{"-P"}, std::to_string(pipeline_), std::string{"-r"},
+          std::string{"100000"}, std::string{"-t"}, std::string{"set,get,incr"}, std::string{"--csv"}}) {
       all.push_back(word);
     }
     if (cpus_->load_threads() > 1) all.insert(all.end(), {"--threads", std::to_string(cpus_->load_threads())});
@@ -216,7 +230,8 @@ class command_load {
     close(ends[1]);
     std::string said;
     std::array<char, 4096> buffer;
-    for (ssize_t got = 0; (got = read(ends[0], buffer.data(), buffer.size())) > 0;) said.append(buffer.data(), static_cast<std::size_t>(got));
+    for (ssize_t got = 0; (got = read(ends[0], buffer.data(), buffer.size())) > 0;)
+      said.append(buffer.data(), static_cast<std::size_t>(got));
     close(ends[0]);
     static_cast<void>(await_child(child));
     return said;
@@ -227,8 +242,9 @@ class command_load {
   const key_value_places* cpus_;
 };
 
-/// Warms up, measures, and counts in a run of its own what would cost time while it is counted.
-inline void load_and_tell(const command_load& load, std::size_t commands, pid_t server, kernel_counts& kernel, report& out) {
+/// Warms up, then measures. System calls and wake-ups are counted in a separate run, because counting costs time.
+inline void load_and_tell(const command_load& load, std::size_t commands, pid_t server, kernel_counts& kernel,
+                          report& out) {
   static_cast<void>(load.run(commands / 8 + kinds_of_commands * key_value_clients));
   const std::vector<pid_t> servers = family_of(server);
   const switches before = switches::of(servers);
@@ -252,30 +268,36 @@ inline void load_and_tell(const command_load& load, std::size_t commands, pid_t 
   out.add("wake_ups_per_1000", kernel.wake_ups() * 1e3 / static_cast<double>(few));
 }
 
-/// One that nobody listens on now.
+/// A port that is free now.
 [[nodiscard]] inline std::uint16_t key_value_port() {
   const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in at{};
   at.sin_family = AF_INET;
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof at;
-  if (bind(probe, reinterpret_cast<const sockaddr*>(&at), size) != 0 || getsockname(probe, reinterpret_cast<sockaddr*>(&at), &size) != 0) {
+  if (bind(probe, reinterpret_cast<const sockaddr*>(&at), size) != 0 ||
+      getsockname(probe, reinterpret_cast<sockaddr*>(&at), &size) != 0) {
     throw std::runtime_error{"no port"};
   }
   close(probe);
   return ntohs(at.sin_port);
 }
 
-/// Variant: p<commands in a pipeline>. `serve(port, counters)` becomes the server, in a process of its own, until SIGTERM.
+/// Variant: p<commands in a pipeline>. `serve(port, counters)` runs in a process of its own and serves until SIGTERM.
 template <class F>
 int key_value(request asked, F serve) try {
   const std::string name = std::exchange(asked.variant, {});
   const std::size_t pipeline = name.starts_with('p') ? std::strtoul(name.c_str() + 1, nullptr, 10) : 0;
-  if (pipeline == 0 || pipeline > 1000) throw std::runtime_error{asked.contender + ": a variant is p<commands in a pipeline>"};
-  const std::size_t commands = asked.size(pipeline == 1 ? 120'000 : pipeline < 64 ? 900'000 : 1'800'000, kinds_of_commands);
+  if (pipeline == 0 || pipeline > 1000)
+    throw std::runtime_error{asked.contender + ": a variant is p<commands in a pipeline>"};
+  const std::size_t commands = asked.size(pipeline == 1   ? 120'000
+                                          : pipeline < 64 ? 900'000
+                                                          : 1'800'000,
+                                          kinds_of_commands);
   const key_value_places cpus{asked.workers};
   const std::uint16_t port = key_value_port();
-  void* const shared = mmap(nullptr, sizeof(server_counters), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* const shared =
+      mmap(nullptr, sizeof(server_counters), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   std::array<int, 2> gate{};
   if (shared == MAP_FAILED || pipe2(gate.data(), O_CLOEXEC) != 0) throw std::runtime_error{"no memory"};
   auto* const told = new (shared) server_counters;

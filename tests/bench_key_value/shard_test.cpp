@@ -98,6 +98,19 @@ TEST_F(a_shard_of_keys, goes_by_the_last_time_it_was_told) {
   EXPECT_EQ(get("k"), std::nullopt) << "a key that is counted still does";
 }
 
+TEST_F(a_shard_of_keys, never_shows_a_key_that_has_expired_and_is_not_removed_yet) {
+  for (std::size_t n = 0; n < 10 * bench::shard::sweep_at_once; ++n) {
+    keys.set(std::to_string(n), "1");
+    keys.expire(std::to_string(n), 1);
+  }
+  keys.set("last", "1");
+  keys.expire("last", 2);
+  now_ms += 2000;
+  EXPECT_EQ(get("last"), std::nullopt);
+  EXPECT_FALSE(keys.expire("last", 1));
+  EXPECT_EQ(keys.increment("39"), 1);
+}
+
 TEST_F(a_shard_of_keys, removes_those_that_nobody_asks_for_a_few_at_a_time) {
   constexpr std::size_t count = 10 * bench::shard::sweep_at_once;
   for (std::size_t n = 0; n < count; ++n) {

@@ -19,7 +19,7 @@ def spin(steps):
     """The loop. Gives what it took, in ms."""
     began, x = time.perf_counter(), 1
     for _ in range(steps):
-        x = (x * 1103515245 + 12345) & 0x7fffffff
+        x = (x * 1103515245 + 12345) & 0x7FFFFFFF
     return (time.perf_counter() - began) * 1e3
 
 
@@ -85,5 +85,7 @@ def sentence(runs):
         return ""
     times = [run[name] for run in watched for name in ("loop_before_ms", "loop_after_ms")]
     moved = sum("machine_moved" in run for run in watched)
-    return (f"The fixed loop took {min(times):.3g} to {max(times):.3g} ms; "
-            f"it moved by more than {round((MOVED - 1) * 100)} % during {moved} of {len(watched)} runs.")
+    return (
+        f"The fixed loop took {min(times):.3g} to {max(times):.3g} ms; "
+        f"it moved by more than {round((MOVED - 1) * 100)} % during {moved} of {len(watched)} runs."
+    )

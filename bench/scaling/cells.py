@@ -12,6 +12,7 @@ PIPELINES = (1, 16, 64)
 KEY_VALUE = tuple(f"w14_p{pipeline}" for pipeline in PIPELINES)
 KEY_VALUE_CONTENDERS = ("tartan_shards", "asio_mutex", "tokio_mutex", "redis")
 WEB_CONTENDERS = ("floor", "tartan_web", "asio_beast", "tokio_hyper", "nginx")
+MANY_CPUS = 8
 SINGLE = ("redis", "floor")  # they know one worker
 REQUESTS_PER_CONNECTION = {"h1": 0, "h2": 150}
 ONCE = ("w5",)  # bytes: a second round would say the same
@@ -20,6 +21,7 @@ ONCE = ("w5",)  # bytes: a second round would say the same
 @dataclasses.dataclass(frozen=True)
 class panel:
     """One figure of one question: a part of the picture, and a table."""
+
     question: str
     title: str
     figure: str  # its name in a run
@@ -46,12 +48,15 @@ def question_of(key):
 def planned_panels(key):
     """W1 to W10 have one figure here, W14 both."""
     question = question_of(key)
-    return [panel(key, question.title, *figure[:3]) for figure in question.figures[:2 if key in KEY_VALUE else 1]]
+    return [panel(key, question.title, *figure[:3]) for figure in question.figures[: 2 if key in KEY_VALUE else 1]]
 
 
 def web_panels():
     panels = []
-    for key, title in (("h1", "H1: one file of 1 KB, 200 kept connections"), ("h2", "H2: the same, 150 requests per connection")):
+    for key, title in (
+        ("h1", "H1: one file of 1 KB, 200 kept connections"),
+        ("h2", "H2: the same, 150 requests per connection"),
+    ):
         panels.append(panel(key, title, "cpu_us", "CPU us a request", False))
         panels.append(panel(key, title, "per_s", "requests/s", True))
     return panels
@@ -63,7 +68,7 @@ def panels():
 
 def most_server_workers(cpus):
     """With many CPUs half of them are the load's; with few, the rows with more workers than CPUs are what is looked at."""
-    return cpus // 2 if cpus >= 8 else 8
+    return cpus // 2 if cpus >= MANY_CPUS else 8
 
 
 def of(cpus, wanted=WORKERS, has: typing.Callable = lambda contender, question: True):
@@ -71,10 +76,17 @@ def of(cpus, wanted=WORKERS, has: typing.Callable = lambda contender, question: 
     found = []
     for question in CORE:
         found += [cell(question, who, n, "core") for n in wanted for who in CORE_CONTENDERS if has(who, question)]
-    for kind, questions, contenders in (("key_value", KEY_VALUE, KEY_VALUE_CONTENDERS), ("web", REQUESTS_PER_CONNECTION, WEB_CONTENDERS)):
+    for kind, questions, contenders in (
+        ("key_value", KEY_VALUE, KEY_VALUE_CONTENDERS),
+        ("web", REQUESTS_PER_CONNECTION, WEB_CONTENDERS),
+    ):
         for question in questions:
-            found += [cell(question, who, n, kind) for n in wanted for who in contenders
-                      if n <= most_server_workers(cpus) and (n == 1 or who not in SINGLE) and has(who, question)]
+            found += [
+                cell(question, who, n, kind)
+                for n in wanted
+                for who in contenders
+                if n <= most_server_workers(cpus) and (n == 1 or who not in SINGLE) and has(who, question)
+            ]
     return found
 
 

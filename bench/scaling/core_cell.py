@@ -46,13 +46,18 @@ def words_of(cell, programs, factor):
     scale = f"{question.scale_of(cell.contender, '') * factor:g}"
     if cell.contender == "tokio_task":
         return [str(programs / "tokio_task"), cell.question, str(cell.workers), scale]
-    return [str(programs / question.folder / cell.contender), str(cell.workers), scale] + [question.argument] * bool(question.argument)
+    return [str(programs / question.folder / cell.contender), str(cell.workers), scale] + [question.argument] * bool(
+        question.argument
+    )
 
 
 def environment(programs):
     """Where W14's programs find those of others."""
-    foreign = {"BENCH_REDIS_SERVER": program(programs, "redis-server"), "BENCH_REDIS_BENCHMARK": program(programs, "redis-benchmark"),
-               "BENCH_TOKIO_TASK": [str(programs / "tokio_task")]}
+    foreign = {
+        "BENCH_REDIS_SERVER": program(programs, "redis-server"),
+        "BENCH_REDIS_BENCHMARK": program(programs, "redis-benchmark"),
+        "BENCH_TOKIO_TASK": [str(programs / "tokio_task")],
+    }
     return {**plan.environment(), **{name: " ".join(words) for name, words in foreign.items()}}
 
 
@@ -64,7 +69,14 @@ def program(programs, name):
 
 def output_of(words, programs, limit_s=TIME_LIMIT_S):
     """Raises a failure."""
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, env=environment(programs))
+    process = subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=environment(programs),
+    )
     try:
         said, complaints = process.communicate(timeout=limit_s)
     except BaseException as e:
@@ -89,7 +101,11 @@ def figures_of(cell, told):
             figures[f"{switches}_switches_per_1000"] = told[f"{switches}_switches"] * 1e3 / size
         if "wakes" in told:
             figures["own_wakes_per_1000"] = told["wakes"] * 1e3 / size
-    wanted = [name for each in question.figures for name in (each[0], *each[3:])] + ["cpus_used"] + [name for name in told if name.endswith("_per_1000")]
+    wanted = (
+        [name for each in question.figures for name in (each[0], *each[3:])]
+        + ["cpus_used"]
+        + [name for name in told if name.endswith("_per_1000")]
+    )
     figures.update({name: told[name] for name in wanted if name in told})
     return figures
 

@@ -14,14 +14,24 @@ import tempfile
 import server
 from scaling import cells, core_cell, web_cell, usage
 
-EVENTS = {"raw_syscalls:sys_enter": "system_calls", "sched:sched_wakeup": "wake_ups", "context-switches": "context_switches"}
+EVENTS = {
+    "raw_syscalls:sys_enter": "system_calls",
+    "sched:sched_wakeup": "wake_ups",
+    "context-switches": "context_switches",
+}
 SHORT = 0.2  # of the length of a run that is timed
 REQUESTS = 20_000
 INSTRUCTIONS_OF = ("w1", "w2", "w3", "w7", "w10")  # the others spin for a time
 INSTRUCTIONS_WITH = (1, 4)
 VERY_SHORT = {"w1": 0.002, "w2": 0.01, "w3": 0.004, "w7": 0.005, "w10": 0.004}  # scale: tens of thousands of events
 SLOW_REQUESTS = 3_000
-VALGRIND = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", "--trace-children=yes")
+VALGRIND = (
+    "valgrind",
+    "--tool=cachegrind",
+    "--cache-sim=no",
+    "--cachegrind-out-file=/dev/null",
+    "--trace-children=yes",
+)
 SLOW_LIMIT_S = 40
 
 
@@ -61,6 +71,7 @@ def has_perf():
 
 # --- W1 to W10 ------------------------------------------------------------------------------------------------------------
 
+
 def calls_of_core(of, cell):
     with tempfile.TemporaryDirectory() as folder:
         counted = pathlib.Path(folder, "counted")
@@ -74,7 +85,11 @@ def instructions_of_core(of, cell):
     """Of one event; None if valgrind says nothing."""
     seen = []
     for times in (1, 2):
-        words = core_cell.words_of(cell, of.programs, VERY_SHORT[cell.question] * times / cells.question_of(cell.question).scale_of(cell.contender, ""))
+        words = core_cell.words_of(
+            cell,
+            of.programs,
+            VERY_SHORT[cell.question] * times / cells.question_of(cell.question).scale_of(cell.contender, ""),
+        )
         done = subprocess.run([*VALGRIND, *words], capture_output=True, text=True, timeout=SLOW_LIMIT_S)
         if done.returncode != 0 or instructions_in(done.stderr) is None:
             return None
@@ -84,6 +99,7 @@ def instructions_of_core(of, cell):
 
 
 # --- H1 and H2 ------------------------------------------------------------------------------------------------------------
+
 
 class started:
     """A server, for loads of so many requests."""
@@ -96,13 +112,17 @@ class started:
         self.at.chmod(0o755)
         self.root = web_cell.document_root.document_roots(None, None, self.at).root("page")
         port = server.free_ports(1)[0]
-        self.running = web_cell.served([*around, *web_cell.web_words(cell, of.programs, self.root, self.at, port)], port, on)
+        self.running = web_cell.served(
+            [*around, *web_cell.web_words(cell, of.programs, self.root, self.at, port)], port, on
+        )
 
     def load(self, count, around=()):
-        words = web_cell.injector_words(self.cell, self.programs, self.running.port, self.root, [], self.at / "load.json", self.load_cpus)
+        words = web_cell.injector_words(
+            self.cell, self.programs, self.running.port, self.root, [], self.at / "load.json", self.load_cpus
+        )
         seconds, warm_up = words.index("--seconds"), words.index("--warm-up")
         words[warm_up + 1] = "0"
-        words[seconds:seconds + 2] = ["--requests", str(count)]
+        words[seconds : seconds + 2] = ["--requests", str(count)]
         web_cell.load_output([*around, *words], self.load_cpus, SLOW_LIMIT_S, (0, 1))
 
     def end(self):
@@ -141,6 +161,7 @@ def instructions_of_web(of, cell):
 
 
 # --- all ------------------------------------------------------------------------------------------------------------------
+
 
 def count_one(of, cell, perf, valgrind):
     row = {"question": cell.question, "contender": cell.contender, "workers": cell.workers}

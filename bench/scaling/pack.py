@@ -19,8 +19,22 @@ target_compile_definitions(tomlplusplus::tomlplusplus INTERFACE TOML_HEADER_ONLY
 set(tomlplusplus_FOUND TRUE)
 """  # Debian has toml++ as headers and as a shared library, and no other
 STATIC = ("-DCMAKE_EXE_LINKER_FLAGS=-static", "-DOPENSSL_USE_STATIC_LIBS=ON")
-PYTHON = ("scale", "circumstances.py", "plan.py", "plot.py", "quiet.py", "table.py", "scaling/*.py", "web/contenders.py", "web/document_root.py",
-          "web/figures.py", "web/server.py", "web/workloads.py", "web/nginx.conf")
+PYTHON = (
+    "scale",
+    "circumstances.py",
+    "passage.py",
+    "plan.py",
+    "plot.py",
+    "quiet.py",
+    "table.py",
+    "scaling/*.py",
+    "web/contenders.py",
+    "web/document_root.py",
+    "web/figures.py",
+    "web/server.py",
+    "web/workloads.py",
+    "web/nginx.conf",
+)
 MOST_MIB = 60
 TARGET = "x86_64-unknown-linux-gnu"
 
@@ -47,16 +61,49 @@ def build_static():
     toml = BUILD / "toml"
     toml.mkdir(parents=True, exist_ok=True)
     (toml / "tomlplusplusConfig.cmake").write_text(TOML)
-    call(["cmake", "--preset", "bench", "-B", BUILD, "-DTARTAN_APPS=ON", f"-Dtomlplusplus_DIR={toml}", *STATIC, *launcher, "--log-level=WARNING"])
+    call(
+        [
+            "cmake",
+            "--preset",
+            "bench",
+            "-B",
+            BUILD,
+            "-DTARTAN_APPS=ON",
+            f"-Dtomlplusplus_DIR={toml}",
+            *STATIC,
+            *launcher,
+            "--log-level=WARNING",
+        ]
+    )
     targets = [f"bench_{folder}_{name}" for folder, name in core_programs() + key_value_programs()]
-    call(["cmake", "--build", BUILD, "-j", str(os.cpu_count()), "--target", *targets, "bench_web_floor", "bench_web_beast_strand", "tartan-web", "tartan-load"])
+    call(
+        [
+            "cmake",
+            "--build",
+            BUILD,
+            "-j",
+            str(os.cpu_count()),
+            "--target",
+            *targets,
+            "bench_web_floor",
+            "bench_web_beast_strand",
+            "tartan-web",
+            "tartan-load",
+        ]
+    )
 
 
 def built():
     """(program of the build, where it goes)."""
-    programs = [(BUILD / "bench" / folder / name, f"{folder}/{name}") for folder, name in core_programs() + key_value_programs()]
-    return programs + [(BUILD / "bench" / "web" / "floor", "web_floor"), (BUILD / "bench" / "web" / "beast_strand", "beast_strand"),
-                       (BUILD / "apps" / "web" / "tartan-web", "tartan-web"), (BUILD / "apps" / "load" / "tartan-load", "tartan-load")]
+    programs = [
+        (BUILD / "bench" / folder / name, f"{folder}/{name}") for folder, name in core_programs() + key_value_programs()
+    ]
+    return programs + [
+        (BUILD / "bench" / "web" / "floor", "web_floor"),
+        (BUILD / "bench" / "web" / "beast_strand", "beast_strand"),
+        (BUILD / "apps" / "web" / "tartan-web", "tartan-web"),
+        (BUILD / "apps" / "load" / "tartan-load", "tartan-load"),
+    ]
 
 
 def build_with_cargo(source, name):
@@ -66,8 +113,13 @@ def build_with_cargo(source, name):
     copy, made = BUILD / "rust" / f"{name}_source", BUILD / "rust" / name
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(source, copy)  # cargo writes beside the sources
-    done = subprocess.run(["cargo", "build", "--release", "--target", TARGET, "--target-dir", str(made)], cwd=copy, capture_output=True, text=True,
-                          env={**os.environ, "RUSTFLAGS": "-C target-feature=+crt-static"})
+    done = subprocess.run(
+        ["cargo", "build", "--release", "--target", TARGET, "--target-dir", str(made)],
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "RUSTFLAGS": "-C target-feature=+crt-static"},
+    )
     if done.returncode != 0:
         raise left_out(f"{name}: cargo says {done.stderr.strip()[-200:]}")
     return made / TARGET / "release" / name
@@ -84,7 +136,9 @@ def foreign(package, file):
 
 def libraries_of(path, folders):
     """The files that the loader would load, and the loader."""
-    said = subprocess.run(["ldd", str(path)], capture_output=True, text=True, env={**os.environ, "LD_LIBRARY_PATH": folders}).stdout
+    said = subprocess.run(
+        ["ldd", str(path)], capture_output=True, text=True, env={**os.environ, "LD_LIBRARY_PATH": folders}
+    ).stdout
     if "not found" in said:
         raise left_out(f"{path.name}: lacks libraries")
     found = [pathlib.Path(each) for each in re.findall(r"=> (/\S+)", said)]
@@ -112,8 +166,11 @@ def gather_others(programs):
     """Programs of others. Gives lines on those that are missing."""
     missing = []
     rust = (("tokio_task", ROOT / "bench" / "rivals" / "tokio"), ("hyper_files", ROOT / "bench" / "web" / "hyper"))
-    debian = (("nginx", "nginx", "usr/sbin/nginx"), ("redis-server", "redis-tools", "usr/bin/redis-check-rdb"),  # one program, which looks at its name
-              ("redis-benchmark", "redis-tools", "usr/bin/redis-benchmark"))
+    debian = (
+        ("nginx", "nginx", "usr/sbin/nginx"),
+        ("redis-server", "redis-tools", "usr/bin/redis-check-rdb"),  # one program, which looks at its name
+        ("redis-benchmark", "redis-tools", "usr/bin/redis-benchmark"),
+    )
     for name, source in rust:
         try:
             put(build_with_cargo(source, name), programs / name)
@@ -149,12 +206,16 @@ def make(folder):
         put(path, programs / to)
     missing = gather_others(programs)
     copy_python(folder)
-    told = {name: value for name, value in circumstances.of(BUILD / "bench").items() if name in ("commit", "changed", "date", "compiler", "flags")}
+    told = {
+        name: value
+        for name, value in circumstances.of(BUILD / "bench").items()
+        if name in ("commit", "changed", "date", "compiler", "flags")
+    }
     told["flags"] += " -static"
     told["left_out"] = missing
     (folder / "pack.json").write_text(json.dumps(told, indent=1) + "\n")
     packed = compressed(folder)
-    mib = packed.stat().st_size / 2 ** 20
+    mib = packed.stat().st_size / 2**20
     if mib > MOST_MIB:
         sys.exit(f"bench/scale: {packed} has {mib:.0f} MiB, more than {MOST_MIB}: it would not travel")
     return [f"{folder}, and in one file {packed}: {mib:.1f} MiB"] + [f"left out: {line}" for line in missing]

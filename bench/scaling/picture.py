@@ -14,7 +14,11 @@ LINE_STYLE = " .line { fill: none; stroke-width: 2 } .bound { stroke: #656d76; s
 
 
 def color_of(contender):
-    return plot.FLOOR_COLOR if contender == "floor" else REDIS if contender == "redis" else plot.COLORS.get(contender.split("_")[0], plot.OTHER_COLOR)
+    return (
+        plot.FLOOR_COLOR
+        if contender == "floor"
+        else REDIS if contender == "redis" else plot.COLORS.get(contender.split("_")[0], plot.OTHER_COLOR)
+    )
 
 
 REDIS = "#d0517f"
@@ -40,7 +44,7 @@ class upwards:
             return [step * n for n in range(int(self.most / step + 1e-9) + 1)]
         exponents = range(math.floor(math.log10(self.first)), math.floor(math.log10(self.most)) + 1)
         steps = (1, 2, 5) if len(exponents) < 3 else (1,)
-        return [tick for n in exponents for step in steps if self.first <= (tick := step * 10.0 ** n) <= self.most]
+        return [tick for n in exponents for step in steps if self.first <= (tick := step * 10.0**n) <= self.most]
 
 
 class drawing:
@@ -49,19 +53,27 @@ class drawing:
 
     def text(self, x, y, words, kind="", anchor="start"):
         how = f' class="{kind}"' if kind else ""
-        self.elements.append(f'<text x="{x:.1f}" y="{y:.1f}"{how} text-anchor="{anchor}">{xml.sax.saxutils.escape(words)}</text>')
+        self.elements.append(
+            f'<text x="{x:.1f}" y="{y:.1f}"{how} text-anchor="{anchor}">{xml.sax.saxutils.escape(words)}</text>'
+        )
 
     def line(self, x1, y1, x2, y2, kind):
         self.elements.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>')
 
     def path(self, points, color):
-        self.elements.append(f'<polyline class="line" stroke="{color}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>')
+        self.elements.append(
+            f'<polyline class="line" stroke="{color}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'
+        )
 
     def dot(self, x, y, color, said):
-        self.elements.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{color}"><title>{xml.sax.saxutils.escape(said)}</title></circle>')
+        self.elements.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{color}"><title>{xml.sax.saxutils.escape(said)}</title></circle>'
+        )
 
     def whisker(self, x, low, high, color):
-        self.elements.append(f'<line x1="{x:.1f}" y1="{low:.1f}" x2="{x:.1f}" y2="{high:.1f}" stroke="{color}" stroke-width="1.2"/>')
+        self.elements.append(
+            f'<line x1="{x:.1f}" y1="{low:.1f}" x2="{x:.1f}" y2="{high:.1f}" stroke="{color}" stroke-width="1.2"/>'
+        )
 
 
 def wrapped(words, width, size):
@@ -99,7 +111,9 @@ def draw_panel(on, x, y, found, panel, workers, cpus):
     for number, line in enumerate(wrapped(panel.title, PANEL_WIDTH + LEFT, plot.FONT)[:1]):
         on.text(x - LEFT + 8, y - 26 + number * 14, line, "group")
     better = "more" if panel.more_is_better else "less"
-    on.text(x - LEFT + 8, y - 10, f"{panel.heading}: {better} is better{', logarithmic' if by.logarithmic else ''}", "small")
+    on.text(
+        x - LEFT + 8, y - 10, f"{panel.heading}: {better} is better{', logarithmic' if by.logarithmic else ''}", "small"
+    )
     draw_axes(on, x, y, by, workers, at, cpus)
     contenders = list(dict.fromkeys(row[1] for row in rows))
     for number, who in enumerate(contenders):
@@ -110,7 +124,12 @@ def draw_panel(on, x, y, found, panel, workers, cpus):
             px, py = at(row[2]) + shift, y + PANEL_HEIGHT - by.at(middle)
             points.append((px, py))
             on.whisker(px, y + PANEL_HEIGHT - by.at(min(values)), y + PANEL_HEIGHT - by.at(max(values)), color)
-            on.dot(px, py, color, f"{who}, {row[2]}: {table.number(middle)} [{table.number(min(values))} {table.number(max(values))}]")
+            on.dot(
+                px,
+                py,
+                color,
+                f"{who}, {row[2]}: {table.number(middle)} [{table.number(min(values))} {table.number(max(values))}]",
+            )
         on.path(points, color)
     return size
 
@@ -137,7 +156,9 @@ def in_rows(panels):
 
 def picture(found, panels, workers, cpus, title, foot):
     """The text of the SVG. `found`: what results.py makes of a record."""
-    shown = [each for each in in_rows(panels) if any(found.values(row, each.figure) for row in found.rows(each.question))]
+    shown = [
+        each for each in in_rows(panels) if any(found.values(row, each.figure) for row in found.rows(each.question))
+    ]
     on, cell_width, cell_height = drawing(), LEFT + PANEL_WIDTH + RIGHT, ABOVE + PANEL_HEIGHT + BELOW
     width = COLUMNS * cell_width + plot.MARGIN
     on.text(plot.MARGIN, plot.MARGIN + plot.FONT, title, "title")
@@ -145,10 +166,25 @@ def picture(found, panels, workers, cpus, title, foot):
     draw_legend(on, top, list(dict.fromkeys(row[1] for row in found.all_rows())))
     top += 12
     for number, panel in enumerate(shown):
-        draw_panel(on, plot.MARGIN / 2 + number % COLUMNS * cell_width + LEFT, top + number // COLUMNS * cell_height + ABOVE, found, panel, workers, cpus)
+        draw_panel(
+            on,
+            plot.MARGIN / 2 + number % COLUMNS * cell_width + LEFT,
+            top + number // COLUMNS * cell_height + ABOVE,
+            found,
+            panel,
+            workers,
+            cpus,
+        )
     y = top + -(-len(shown) // COLUMNS) * cell_height + FOOT_SIZE
     for line in wrapped(foot, width - 2 * plot.MARGIN, FOOT_SIZE):
         on.text(plot.MARGIN, y, line, "small")
         y += FOOT_SIZE + 4
-    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{y:.0f}" viewBox="0 0 {width} {y:.0f}">',
-                      f"<style>{plot.STYLE}{LINE_STYLE}</style>", f'<rect class="paper" width="{width}" height="{y:.0f}"/>', *on.elements, "</svg>\n"])
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{y:.0f}" viewBox="0 0 {width} {y:.0f}">',
+            f"<style>{plot.STYLE}{LINE_STYLE}</style>",
+            f'<rect class="paper" width="{width}" height="{y:.0f}"/>',
+            *on.elements,
+            "</svg>\n",
+        ]
+    )

@@ -16,7 +16,7 @@ class places:
         """(CPUs of the server, CPUs of the load). A server with more workers than half of the CPUs shares all of them with the load."""
         if len(self.all) == 1 or workers > self.half():
             return self.all, self.all
-        return self.all[:workers], self.all[self.half():]
+        return self.all[:workers], self.all[self.half() :]
 
     def shared(self, workers):
         server, load = self.of(workers)

@@ -43,7 +43,9 @@ def now(ids):
                 total["cpu_s"] += cpu_s_of(thread)
                 for line in (thread / "status").read_text().splitlines():
                     for name in NAMES:
-                        if line.startswith("nonvoluntary_ctxt_switches:" if name == "involuntary" else "voluntary_ctxt_switches:"):
+                        if line.startswith(
+                            "nonvoluntary_ctxt_switches:" if name == "involuntary" else "voluntary_ctxt_switches:"
+                        ):
                             total[name] += int(line.split()[1])
             except OSError:
                 pass  # a thread that has ended: its share is lost, but servers keep their threads

@@ -18,7 +18,13 @@ WANTED_S = 0.5
 WARM_UP_S = 0.2
 CLIENTS = 200
 MOST_LOAD_THREADS = 8
-PROGRAMS = {"floor": "web_floor", "tartan_web": "tartan-web", "asio_beast": "beast_strand", "tokio_hyper": "hyper_files", "nginx": "nginx"}
+PROGRAMS = {
+    "floor": "web_floor",
+    "tartan_web": "tartan-web",
+    "asio_beast": "beast_strand",
+    "tokio_hyper": "hyper_files",
+    "nginx": "nginx",
+}
 BEYOND_S = 10  # what a load may take more than it was asked for
 
 
@@ -44,8 +50,14 @@ class served:
 
 def load_output(words, cpus, limit_s, statuses=(0,)):
     try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=limit_s,
-                              preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+        done = subprocess.run(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=limit_s,
+            preexec_fn=lambda: os.sched_setaffinity(0, cpus),
+        )
     except subprocess.TimeoutExpired:
         raise failure(f"the load did not end within {limit_s:.0f} s") from None
     if done.returncode not in statuses:
@@ -63,14 +75,40 @@ def web_words(cell, programs, root, folder, port):
         conf = contenders.filled("nginx.conf", at, SENDFILE="off", REUSEPORT=" reuseport" if cell.workers > 1 else "")
         return program(programs, "nginx") + ["-p", str(folder), "-c", conf, "-e", "stderr"]
     if cell.contender == "tartan_web":
-        return [str(programs / "tartan-web"), "--root", str(root), "--listen", f"127.0.0.1:{port}", "--workers", str(cell.workers), *contenders.WEB_OPTIONS]
+        return [
+            str(programs / "tartan-web"),
+            "--root",
+            str(root),
+            "--listen",
+            f"127.0.0.1:{port}",
+            "--workers",
+            str(cell.workers),
+            *contenders.WEB_OPTIONS,
+        ]
     return [str(programs / PROGRAMS[cell.contender]), str(root), str(port), str(cell.workers)]
 
 
 def injector_words(cell, programs, port, root, ids, told, load):
-    words = [str(programs / "tartan-load"), "http", "--url", f"http://127.0.0.1:{port}/page.html", "--body", str(root / "page.html"),
-             "--clients", str(CLIENTS), "--requests-per-connection", str(cells.REQUESTS_PER_CONNECTION[cell.question]),
-             "--seconds", f"{WANTED_S:g}", "--warm-up", f"{WARM_UP_S:g}", "--workers", str(min(len(load), MOST_LOAD_THREADS)), "--json", str(told)]
+    words = [
+        str(programs / "tartan-load"),
+        "http",
+        "--url",
+        f"http://127.0.0.1:{port}/page.html",
+        "--body",
+        str(root / "page.html"),
+        "--clients",
+        str(CLIENTS),
+        "--requests-per-connection",
+        str(cells.REQUESTS_PER_CONNECTION[cell.question]),
+        "--seconds",
+        f"{WANTED_S:g}",
+        "--warm-up",
+        f"{WARM_UP_S:g}",
+        "--workers",
+        str(min(len(load), MOST_LOAD_THREADS)),
+        "--json",
+        str(told),
+    ]
     return words + [word for each in ids for word in ("--server", str(each))]
 
 
@@ -84,7 +122,12 @@ def run(cell, programs, places):
         running = served(web_words(cell, programs, root, folder, port), port, on)
         try:
             before, began = usage.now(running.ids), time.monotonic()
-            load_output(injector_words(cell, programs, port, root, running.ids, told, load), load, WANTED_S + WARM_UP_S + BEYOND_S, (0, 1))
+            load_output(
+                injector_words(cell, programs, port, root, running.ids, told, load),
+                load,
+                WANTED_S + WARM_UP_S + BEYOND_S,
+                (0, 1),
+            )
             used, lasted = usage.between(before, usage.now(running.ids)), time.monotonic() - began
         finally:
             running.end()
@@ -94,5 +137,12 @@ def run(cell, programs, places):
     if not found["requests"] or found["errors"]:
         raise failure(f"{found['requests']} requests, {found['errors']} errors: {found.get('errors_by_kind')}")
     # Switches are of the whole load, warm-up included, at the rate that was measured.
-    return {"size": found["requests"], "wall_s": found["seconds"], "per_s": found["requests_per_s"], "cpu_us": found["cpu_us"], "p99_us": found["p99_us"],
-            "cpus_used": found["cpu_us"] * found["requests_per_s"] / 1e6, **switches(used, found["requests_per_s"] * lasted)}
+    return {
+        "size": found["requests"],
+        "wall_s": found["seconds"],
+        "per_s": found["requests_per_s"],
+        "cpu_us": found["cpu_us"],
+        "p99_us": found["p99_us"],
+        "cpus_used": found["cpu_us"] * found["requests_per_s"] / 1e6,
+        **switches(used, found["requests_per_s"] * lasted),
+    }

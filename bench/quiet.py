@@ -1,8 +1,8 @@
 """How quiet the machine is: a fixed loop, timed before and after each run.
 
-The loop runs on every CPU at once, a process bound to each, for some milliseconds. On a machine that nothing else uses it
-always takes as long. A neighbor on one of the CPUs, another virtual machine on the same core, or a change of the clock
-rate makes it longer.
+The loop runs on every CPU at once, in a process bound to each, for some milliseconds. On a quiet machine it always
+takes the same time. A neighbor on one of the CPUs, another virtual machine on the same core, or a lower clock rate
+makes it longer.
 """
 
 import os

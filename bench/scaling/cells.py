@@ -67,12 +67,12 @@ def panels():
 
 
 def most_server_workers(cpus):
-    """With many CPUs half of them are the load's; with few, the rows with more workers than CPUs are what is looked at."""
+    """With many CPUs, the load has half of them. With few, rows with more workers than CPUs are wanted."""
     return cpus // 2 if cpus >= MANY_CPUS else 8
 
 
 def of(cpus, wanted=WORKERS, has: typing.Callable = lambda contender, question: True):
-    """All cells in their order. `has`: whether there is a program of this contender."""
+    """All cells in their order. `has(contender, question)`: whether the pack has the program."""
     found = []
     for question in CORE:
         found += [cell(question, who, n, "core") for n in wanted for who in CORE_CONTENDERS if has(who, question)]
@@ -91,7 +91,7 @@ def of(cpus, wanted=WORKERS, has: typing.Callable = lambda contender, question: 
 
 
 def in_round(cells, number):
-    """The order of a round: each begins a third further on, so that a budget that ends does not always cut the same cells."""
+    """The cells in the order of a round. Each round begins a third further on, so that no cell is always the last."""
     kept = [each for each in cells if number == 0 or each.question not in ONCE]
     first = len(kept) * number // 3
     return kept[first:] + kept[:first] if number else kept

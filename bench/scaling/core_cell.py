@@ -91,7 +91,7 @@ def output_of(words, programs, limit_s=TIME_LIMIT_S):
 
 
 def figures_of(cell, told):
-    """Of one line of JSON: its figures, and what an event cost in processor time and in context switches, where the program does not tell."""
+    """The figures of one line of JSON. Adds processor time and context switches per event for W1 to W10."""
     question = cells.question_of(cell.question)
     size, cpu_s = told[question.sizes], told["user_s"] + told["system_s"]
     figures = {"size": size, "wall_s": told["wall_s"], "cpus_used": cpu_s / told["wall_s"] if told["wall_s"] else 0}

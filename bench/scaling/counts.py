@@ -1,7 +1,8 @@
-"""What does not depend on how many CPUs there are: system calls, wake-ups, context switches and instructions of an event, a command or a request.
+"""Counts what does not depend on the number of CPUs: system calls, wake-ups, context switches, instructions.
 
-Short runs of their own: perf counts the first three in the kernel, cachegrind the instructions. Without perf or valgrind these figures are
-missing. Instructions are the difference of two runs, of which one is twice as long, so that start and end do not count.
+These are separate, short runs. perf counts in the kernel, cachegrind counts instructions; without perf or valgrind the
+figures are missing. Instructions are the difference of two runs, one twice as long as the other, so that start-up and
+end cancel out.
 """
 
 import json
@@ -36,7 +37,7 @@ SLOW_LIMIT_S = 40
 
 
 def perf_words(counted, load):
-    """Counts what the programs of the words do, or these processes while the words run; wake-ups of the load are not the server's."""
+    """perf's words; a command or `-p` follows. `load`: a program whose wake-ups do not count."""
     names = list(EVENTS)
     words = ["perf", "stat", "-x", ",", "-o", str(counted)]
     for name in names:
@@ -69,7 +70,7 @@ def has_perf():
         return done.returncode == 0 and len(perf_counts(counted)) == len(EVENTS)
 
 
-# --- W1 to W10 ------------------------------------------------------------------------------------------------------------
+# --- W1 to W10 ---
 
 
 def calls_of_core(of, cell):
@@ -98,7 +99,7 @@ def instructions_of_core(of, cell):
     return (more - less) / (many - few) if many > few else None
 
 
-# --- H1 and H2 ------------------------------------------------------------------------------------------------------------
+# --- H1 and H2 ---
 
 
 class started:
@@ -160,7 +161,7 @@ def instructions_of_web(of, cell):
     return (seen[1] - seen[0]) / SLOW_REQUESTS
 
 
-# --- all ------------------------------------------------------------------------------------------------------------------
+# --- all ---
 
 
 def count_one(of, cell, perf, valgrind):
@@ -184,7 +185,7 @@ def count(of, all_cells, left, within_s, say):
     until, rows, missed = left.used() + within_s, [], 0
     for cell in all_cells if perf or valgrind else ():
         if cell.kind == "key_value":
-            continue  # its programs count by themselves, beside each run
+            continue  # W14's programs count by themselves
         if left.used() > until:
             missed += 1
             continue

@@ -146,8 +146,11 @@ def libraries_of(path, folders):
 
 
 def put_foreign(path, name, folders, programs):
-    """With its libraries, and the loader that they belong to: another machine's may be older. The loader has the program's name, which is
-    what the kernel knows of a process; the program itself lies among the libraries."""
+    """Copies a program with its libraries and their loader, as the other machine's may be older.
+
+    The loader gets the program's name, because the kernel names a process by the file that it executes. The program
+    itself lies among the libraries.
+    """
     found, loaders = libraries_of(path, folders)
     put(path, programs / "lib" / name)
     for library in found:

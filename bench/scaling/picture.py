@@ -67,7 +67,8 @@ class drawing:
 
     def dot(self, x, y, color, said):
         self.elements.append(
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{color}"><title>{xml.sax.saxutils.escape(said)}</title></circle>'
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{color}">'
+            f'<title>{xml.sax.saxutils.escape(said)}</title></circle>'
         )
 
     def whisker(self, x, low, high, color):

@@ -4,7 +4,7 @@ import os
 
 
 class places:
-    """With 4 CPUs and more, the upper half is the load's; with less, one CPU each for one worker."""
+    """The load has the upper half of the CPUs, the server one CPU for each worker."""
 
     def __init__(self, usable=None):
         self.all = sorted(os.sched_getaffinity(0) if usable is None else usable)
@@ -13,7 +13,7 @@ class places:
         return max(1, len(self.all) // 2)
 
     def of(self, workers):
-        """(CPUs of the server, CPUs of the load). A server with more workers than half of the CPUs shares all of them with the load."""
+        """(CPUs of the server, CPUs of the load). With more workers than half of the CPUs, both share all of them."""
         if len(self.all) == 1 or workers > self.half():
             return self.all, self.all
         return self.all[:workers], self.all[self.half() :]

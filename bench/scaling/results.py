@@ -107,7 +107,7 @@ def lines_of(found, panel):
 
 
 def by_workers(values, workers):
-    """Rows of text from {(question, figure, contender): {workers: value}}; the first is the head. A column for each number of workers."""
+    """Rows of text from {(question, figure, contender): {workers: value}}: a head, then a column for each number."""
     lines = [["question", "figure", "contender"] + [str(n) for n in workers]]
     for names, of in values.items():
         lines.append(list(names) + [table.number(of.get(n)) for n in workers])

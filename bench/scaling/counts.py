@@ -34,6 +34,7 @@ VALGRIND = (
     "--trace-children=yes",
 )
 SLOW_LIMIT_S = 40
+FAILURES = (core_cell.failure, server.failure, subprocess.TimeoutExpired, OSError, ValueError, KeyError)
 
 
 def perf_words(counted, load):
@@ -164,37 +165,54 @@ def instructions_of_web(of, cell):
 # --- all ---
 
 
-def count_one(of, cell, perf, valgrind):
-    row = {"question": cell.question, "contender": cell.contender, "workers": cell.workers}
-    if perf:
-        row.update(calls_of_core(of, cell) if cell.kind == "core" else calls_of_web(of, cell))
-    if valgrind and cell.kind == "core" and cell.question in INSTRUCTIONS_OF and cell.workers in INSTRUCTIONS_WITH:
-        row["instructions"] = instructions_of_core(of, cell)
-    if valgrind and cell.kind == "web" and cell.workers == 1:
-        row["instructions"] = instructions_of_web(of, cell)
-    return {name: value for name, value in row.items() if value is not None}
+def calls_of(of, cell):
+    return calls_of_core(of, cell) if cell.kind == "core" else calls_of_web(of, cell)
 
 
-def count(of, all_cells, left, within_s, say):
-    """Rows of figures, in the cells' order, as many as are made within this time."""
-    perf, valgrind = has_perf(), bool(shutil.which("valgrind"))
-    if not perf:
-        say("no perf that counts: neither system calls nor wake-ups")
-    if not valgrind:
-        say("no valgrind: no instructions")
-    until, rows, missed = left.used() + within_s, [], 0
-    for cell in all_cells if perf or valgrind else ():
-        if cell.kind == "key_value":
-            continue  # W14's programs count by themselves
+def instructions_of(of, cell):
+    found = instructions_of_core(of, cell) if cell.kind == "core" else instructions_of_web(of, cell)
+    return {} if found is None else {"instructions": found}
+
+
+def has_instructions(cell):
+    if cell.kind == "core":
+        return cell.question in INSTRUCTIONS_OF and cell.workers in INSTRUCTIONS_WITH
+    return cell.workers == 1
+
+
+def count_all(of, todo, count_one, left, within_s, say):
+    """{cell: figures} of as many cells as there is time for."""
+    until, found, missed = left.used() + within_s, {}, 0
+    for cell in todo:
         if left.used() > until:
             missed += 1
             continue
         try:
-            row = count_one(of, cell, perf, valgrind)
-            if len(row) > 3:
-                rows.append(row)
-        except (core_cell.failure, server.failure, subprocess.TimeoutExpired, OSError, ValueError, KeyError) as e:
+            found[cell] = count_one(of, cell)
+        except FAILURES as e:
             say(f"  not counted: {cell.label()}: {e}")
-    if rows or missed:
-        say(f"counted: {len(rows)} rows by {left.used():.0f} s" + (f"; no time for {missed}" if missed else ""))
+    if missed:
+        say(f"  no time to count {missed} of {len(todo)} cells")
+    return found
+
+
+def count(of, all_cells, left, within_s, say):
+    """Rows of figures, in the cells' order. Half of the time is for perf, half for valgrind."""
+    todo = [cell for cell in all_cells if cell.kind != "key_value" and cell.question not in cells.ONCE]
+    counted = []  # W14's programs count by themselves, and W5 weighs
+    if has_perf():
+        counted.append(count_all(of, todo, calls_of, left, within_s / 2, say))
+    else:
+        say("no perf that counts: neither system calls nor wake-ups")
+    if shutil.which("valgrind"):
+        slow = [cell for cell in todo if has_instructions(cell)]
+        counted.append(count_all(of, slow, instructions_of, left, within_s / 2, say))
+    else:
+        say("no valgrind: no instructions")
+    rows = []
+    for cell in todo:
+        figures = {name: value for found in counted for name, value in found.get(cell, {}).items()}
+        if figures:
+            rows.append({"question": cell.question, "contender": cell.contender, "workers": cell.workers, **figures})
+    say(f"counted: {len(rows)} rows by {left.used():.0f} s")
     return rows

@@ -61,6 +61,16 @@ bench-io: ## sockets and the web server, against bare epoll, Asio, libuv and ngi
 	@cmake --preset bench -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset bench --target all -j $(JOBS)
 	@BENCH_NGINX="$$(bench/nginx)" bench/run --group io $(BENCH_IO)
 
+bench-key-value: ## W14: a key-value server under redis-benchmark, beside Asio, tokio and Redis: some five minutes (BENCH_KEY_VALUE="--docs": also into docs/benchmarks.md)
+	@tools/packages build bench bench-key-value
+	@$(call build_target,bench,bench_key_value)
+	@bench/rivals/build
+	@bench/run --group key_value $(BENCH_KEY_VALUE)
+
+bench-scale: ## what more workers bring and cost, 1 to 16 of them: eight minutes (BENCH_SCALE="--pack <folder>": gathers all of it for a machine that has nothing)
+	@tools/packages build apps bench bench-key-value
+	@bench/scale $(BENCH_SCALE)
+
 bench-web: ## the web server under load, H1 to H6, against nginx, h2o, lighttpd, Apache, Beast, hyper; pictures in bench/results/plots; an hour and a half on two cores (BENCH_WEB="--rounds 7 --seconds 2")
 	@tools/packages build apps bench-web
 	@cmake --preset bench -DTARTAN_APPS=ON --log-level=WARNING && cmake --build --preset bench --target bench_web -j $(JOBS)
@@ -91,4 +101,4 @@ help: ## this list
 
 build_target = { [ -f build/$(1)/build.ninja ] || cmake --preset $(1); } && cmake --build --preset $(1) --target $(2) -j $(JOBS)
 
-.PHONY: build serve test soak conformance faults fuzz simulate bench bench-full bench-gate bench-io bench-web tidy lint install clean help
+.PHONY: build serve test soak conformance faults fuzz simulate bench bench-full bench-gate bench-io bench-key-value bench-scale bench-web tidy lint install clean help

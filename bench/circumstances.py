@@ -14,7 +14,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def output_of(*command):
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    """Empty if the program is missing, or fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    except OSError:
+        return ""
     return done.stdout.strip() if done.returncode == 0 else ""
 
 

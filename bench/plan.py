@@ -8,6 +8,7 @@ BASE = "asio_strand"
 FLOOR = "plain_loop"
 SINGLE = (FLOOR, "uv_loop", "event_loop")  # know no more than one worker, whatever is asked
 RIVALS = ("tokio_task", "go_goroutine")  # bench/rivals builds them; one program for all questions of RIVALS_ANSWER
+NEEDS_RIVAL = {"tokio_mutex": "tokio_task"}  # a program of ours that starts a rival's
 RIVALS_ANSWER = ("w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w11")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -112,7 +113,16 @@ WEB = [
              group="io", base=("nginx", "x nginx"), floor=("prepared_bytes", "x floor"), aim=1 / 1.3,
              order=("prepared_bytes", "nginx", "tartan_web"), single=("prepared_bytes",), binds=False)]
 
-QUESTIONS += PING_PONG + WEB
+KEY_VALUE = [
+    question(f"w14_p{pipeline}", "w14_key_value", f"W14: a key-value server, {pipeline} command{'s' if pipeline > 1 else ''} in a pipeline",
+             (("cpu_ns_per_command", "CPU ns per command", False), ("commands_per_s", "commands/s", True)),
+             (("system_calls_per_1000", "system calls/1000"), ("wake_ups_per_1000", "wake-ups/1000"), ("voluntary_switches_per_1000", "vol. switches/1000"),
+              ("involuntary_switches_per_1000", "inv. switches/1000")) + STEALS, sizes="commands", group="key_value", argument=f"p{pipeline}",
+             workers=(1, 2, 4, 8), base=("asio_mutex", "x Asio"), floor=("redis", "x Redis"), order=("redis", "asio_mutex", "tokio_mutex", "tartan_shards"),
+             single=("redis",), scale={"": 1})
+    for pipeline in (1, 16, 64)]
+
+QUESTIONS += PING_PONG + WEB + KEY_VALUE
 
 
 # The papers' schedulers and the numbers of workers; 0 stands for all, 4 is what table 2 of libasync-smp has.
@@ -124,7 +134,7 @@ PAPERS_ANSWER = ("w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w
 PAPERS_PROGRAM = "tartan_strand"
 # With descriptors: by epoll and by select(), which knows no more than 1024. The web server is what the papers measure: with and without stealing.
 PAPERS_OF_IO = {f"{name}{how}": (1, 0) for name in ("shared_queue", "per_worker") for how in ("", ":select")}
-PAPERS_OF_WEB = PAPERS_OF_IO | {name: (1, 0) for name in ("per_worker:no-stealing", "color_queues:no-stealing", "color_queues")}
+PAPERS_OF_WEB = {**PAPERS_OF_IO, **{name: (1, 0) for name in ("per_worker:no-stealing", "color_queues:no-stealing", "color_queues")}}
 PAPERS_ANSWER_IO = {"io_pair_64": "tartan_callback", "io_tcp_64": "tartan_callback", "h1": "tartan_web"}
 
 
@@ -135,7 +145,7 @@ BIND = "TARTAN_BENCH_BIND"  # bench/lanes/tartan_options.h
 def environment(scheduler="", bind=False):
     """What a program is run with: never with what the caller's environment says of schedulers and of binding."""
     others = {name: value for name, value in os.environ.items() if name not in (SCHEDULER, BIND)}
-    return others | ({SCHEDULER: scheduler} if scheduler else {}) | ({BIND: "1"} if bind else {})
+    return {**others, **({SCHEDULER: scheduler} if scheduler else {}), **({BIND: "1"} if bind else {})}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,7 +179,14 @@ def all_workers():
 
 
 def programs_of(asked, programs):
-    return sorted(path.name for path in (programs / asked.folder).glob("*") if os.access(path, os.X_OK) and path.is_file())
+    found = sorted(path.name for path in (programs / asked.folder).glob("*") if os.access(path, os.X_OK) and path.is_file())
+    return [name for name in found if name not in NEEDS_RIVAL or (programs / "rivals" / NEEDS_RIVAL[name]).exists()]
+
+
+def without_rivals(asked, programs):
+    """Lines on the contenders of a question whose rival was not built: each begins with a name."""
+    return [f"{name} is left out: bench/rivals/build has not built {rival}" for name, rival in NEEDS_RIVAL.items()
+            if name in asked.order and not (programs / "rivals" / rival).exists()]
 
 
 def left_out(programs):
@@ -180,7 +197,7 @@ def left_out(programs):
 
 def missing_from(asked, programs):
     """Contenders that the question names, or has a source of, and that were not built although their library is here, as labels."""
-    found = programs_of(asked, programs) + [line.split()[0] for line in left_out(programs)]
+    found = programs_of(asked, programs) + [line.split()[0] for line in left_out(programs) + without_rivals(asked, programs)]
     sources = sorted(path.stem for path in (ROOT / "bench" / asked.folder).glob("*.cpp"))
     return [f"{asked.key} {name}: there is no such program" for name in asked.order or sources if name not in found]
 

@@ -38,6 +38,10 @@ class results:
         values = self.values(row, figure)
         return statistics.median(values) if values else None
 
+    def moved(self, row):
+        """In how many of its runs the machine was not quiet: bench/quiet.py."""
+        return sum("machine_moved" in run for run in self.by_row.get(row, {}).values())
+
     def ratios(self, row, base, figure, more_is_better):
         """How many times as good as the base, by round."""
         pairs = [(run[figure], self.by_row[base][n][figure]) for n, run in self.by_row[row].items()
@@ -66,7 +70,8 @@ def lines_of(found, question, index):
     extras = [extra for extra in question.extras if index == len(question.figures) - 1 and any(found.values(row, extra[0]) for row in found.rows(question))]
     head = ["contender", "workers", heading, "min", "max", question.base[1], question.floor[1], "inv. switches", "CPUs used",
             question.sizes.replace("_", " ")]
-    lines = [head + [title for _, title in extras]]
+    marks = any(found.moved(row) for row in found.rows(question))
+    lines = [head + [title for _, title in extras] + ["moved"] * marks]
     for row in found.rows(question):
         values = found.values(row, figure)
         if not values:
@@ -75,7 +80,7 @@ def lines_of(found, question, index):
         floor = found.ratio(row, (row[0], question.floor[0], 1), compared, more_is_better)
         lines.append([row[1], str(row[2]), number(found.median(row, figure)), number(min(values)), number(max(values)), number(base), number(floor),
                       number(found.median(row, "involuntary_switches")), number(cpus_used(found, row)), number(found.median(row, question.sizes))]
-                     + [number(found.median(row, name)) for name, _ in extras])
+                     + [number(found.median(row, name)) for name, _ in extras] + [str(found.moved(row) or "")] * marks)
     return lines
 
 

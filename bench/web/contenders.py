@@ -41,7 +41,7 @@ class launch:
 
     def environment(self):
         """Never with what the caller's environment says of schedulers."""
-        return {name: value for name, value in os.environ.items() if name != SCHEDULER} | self.more
+        return {**{name: value for name, value in os.environ.items() if name != SCHEDULER}, **self.more}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,7 +121,7 @@ def copies(program, scheduler="", **more):
 def filled(template, at, **names):
     """The path of a configuration, made of bench/web/<template> with @NAME@ filled in."""
     user = pwd.getpwuid(os.getuid()).pw_name
-    known = {"AT": at.at, "PORT": at.ports[0], "ROOT": at.root, "WORKERS": at.workers, "USER": user} | names
+    known = {"AT": at.at, "PORT": at.ports[0], "ROOT": at.root, "WORKERS": at.workers, "USER": user, **names}
     made = at.at / template
     made.write_text(re.sub(r"@([A-Z]+)@", lambda match: str(known[match[1]]), (HERE / template).read_text()))
     return str(made)

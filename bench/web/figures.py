@@ -10,11 +10,11 @@ def of_run(told):
     server, late, errors = told["server"], told["latency_us"], told["errors"]
     requests = told["requests"]
     found = {name: told[name] for name in KEPT if name in told}
-    found |= {"cpu_us": server["cpu_us_per_request"],
+    found.update({"cpu_us": server["cpu_us_per_request"],
               "user_us": per_request(server["user_s"], requests), "system_us": per_request(server["system_s"], requests),
               "p50_us": late["p50"], "p99_us": late["p99"], "p999_us": late["p99.9"], "max_us": late["max"], "errors": sum(errors.values()),
               "starved": told["starved_clients"], "kb_per_connection": server["kb_per_connection"], "pss_kb": server["pss_kb"],
-              "involuntary_switches": server["involuntary_switches"], "injector_us": per_request(told["own_cpu_s"], requests)}
+              "involuntary_switches": server["involuntary_switches"], "injector_us": per_request(told["own_cpu_s"], requests)})
     if any(errors.values()):
         found["errors_by_kind"] = {name: count for name, count in errors.items() if count}
     return found

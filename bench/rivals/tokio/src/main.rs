@@ -8,6 +8,7 @@ mod report;
 mod rounds;
 mod w10_table_2;
 mod w11_timers;
+mod w14_key_value;
 mod w1_event_cost;
 mod w2_post_from_outside;
 mod w3_hop;
@@ -19,7 +20,7 @@ mod w8_penalty;
 mod w9_locality;
 
 type Question = (&'static str, fn(&report::Request));
-const QUESTIONS: [Question; 11] = [
+const QUESTIONS: [Question; 12] = [
     ("w1", w1_event_cost::measure),
     ("w2", w2_post_from_outside::measure),
     ("w3", w3_hop::measure),
@@ -31,6 +32,7 @@ const QUESTIONS: [Question; 11] = [
     ("w9", w9_locality::measure),
     ("w10", w10_table_2::measure),
     ("w11", w11_timers::measure),
+    ("w14", w14_key_value::serve_until_killed), // the port for a variant; its load is bench/w14_key_value
 ];
 
 fn main() {

@@ -11,6 +11,7 @@
 #include <tartan/core/strand.h>
 #include <vector>
 
+#include "core/line_pool.h"
 #include "core/sched/default_policy.h"
 #include "tests/promises/allocations.h"
 #include "tests/workers.h"
@@ -107,6 +108,19 @@ TEST(cost, a_strand_without_a_name_allocates_nothing_of_its_own) {
                                    }
                                  }),
             0u);
+}
+
+TEST(cost, lines_that_are_always_freed_by_another_thread_allocate_nothing_more) {
+  detail::line_pool pool{nullptr};
+  detail::line_cache maker;
+  detail::line_cache freer;
+  const auto flow = [&] {
+    for (unsigned n = 0; n < 100'000; ++n) pool.release(freer, pool.allocate(maker));
+  };
+  flow();
+  const std::uint64_t before = test::allocations();
+  flow();
+  EXPECT_EQ(test::allocations(), before);
 }
 
 TEST_P(costs, a_runtime_that_runs_for_long_allocates_nothing_more) {

@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
 #include <tartan/core/strand.h>
+#include <tartan/time/timer.h>
 #include <vector>
 
 #include "core/line_pool.h"
@@ -121,6 +123,20 @@ TEST(cost, lines_that_are_always_freed_by_another_thread_allocate_nothing_more) 
   const std::uint64_t before = test::allocations();
   flow();
   EXPECT_EQ(test::allocations(), before);
+}
+
+TEST(cost, a_timer_allocates_nothing_for_a_callable_of_40_bytes) {
+  options with;
+  with.workers = 1;
+  runtime rt{with};
+  const auto set_and_cancel = [] {
+    for (int n = 0; n < 100; ++n) {
+      timer t{color{1}};
+      t.set(std::chrono::hours{1}, of_40_bytes{});
+      t.cancel();
+    }
+  };
+  EXPECT_EQ(allocations_in_event(rt, set_and_cancel), 0u);
 }
 
 TEST_P(costs, a_runtime_that_runs_for_long_allocates_nothing_more) {

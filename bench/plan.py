@@ -6,7 +6,8 @@ import pathlib
 
 BASE = "asio_strand"
 FLOOR = "plain_loop"
-SINGLE = (FLOOR, "uv_loop", "event_loop")  # know no more than one worker, whatever is asked
+IDEAL = "ideal_colors"  # a floor too, with colors: no rival
+SINGLE = (FLOOR, IDEAL, "uv_loop", "event_loop")  # know no more than one worker, whatever is asked
 RIVALS = ("tokio_task", "go_goroutine")  # bench/rivals builds them; one program for all questions of RIVALS_ANSWER
 NEEDS_RIVAL = {"tokio_mutex": "tokio_task"}  # a program of ours that starts a rival's
 RIVALS_ANSWER = ("w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w11")
@@ -54,13 +55,13 @@ DELAYS = (("delay_us_median", "delay, median, us"), ("delay_us_max", "longest, u
 QUESTIONS = [
     question("w1", "w1_event_cost", "W1: an event that posts its successor in its own color", (("ns_per_event", "ns per event", False),),
              CHAINS_END + OWN,
-             {FLOOR: 6, "uv_loop": 6, "event_loop": 2, BASE: 0.4, "asio_context": 0.4, "tartan_strand": 6, "tartan_value": 6}),
+             {FLOOR: 6, IDEAL: 6, "uv_loop": 6, "event_loop": 2, BASE: 0.4, "asio_context": 0.4, "tartan_strand": 6, "tartan_value": 6}),
     question("w2", "w2_post_from_outside", "W2: a post from a foreign thread", (("ns_per_event", "ns per event", False),),
              (("ns_per_post", "ns per post"),) + DELAYS + (("wakes", "wakes"),) + OWN, {"uv_loop": 4, "mutex_pool+batch": 2, "caf_actor": 0.4},
              {"mutex_pool": (("batch", (1, 0)),), "tartan_strand": (("batch", (1, 0)),), "tartan_value": (("batch", (1, 0)),)}),
     question("w3", "w3_hop", "W3: a hop between two colors", (("ns_per_event", "ns per event", False),),
              CHAINS_END + OWN,
-             {FLOOR: 6, "uv_loop": 6, "event_loop": 2, BASE: 0.4, "asio_context": 0.4, "caf_actor": 0.3, "go_goroutine": 0.6,
+             {FLOOR: 6, IDEAL: 6, "uv_loop": 6, "event_loop": 2, BASE: 0.4, "asio_context": 0.4, "caf_actor": 0.3, "go_goroutine": 0.6,
               "tartan_strand": 3, "tartan_value": 3, "tartan_strand+apart": 0.2},
              {"tartan_strand": (("apart", (0,)),)}),
     question("w4", "w4_unbalanced", "W4: unbalanced rounds, everything posted on the first worker",
@@ -95,7 +96,7 @@ QUESTIONS = [
              {"caf_actor": 0.05, "tokio_task": 0.4}, sizes="timers"),
 ]
 
-ORDER = [FLOOR, "uv_loop", "event_loop", "mutex_pool", BASE, "asio_context", "tbb_node", "caf_actor", *RIVALS, "tartan_strand", "tartan_value"]
+ORDER = [FLOOR, IDEAL, "uv_loop", "event_loop", "mutex_pool", BASE, "asio_context", "tbb_node", "caf_actor", *RIVALS, "tartan_strand", "tartan_value"]
 
 PING_PONG = [
     question(f"io_{over}_{count}", "io_ping_pong", f"Ping-pong over {name}, {count} connection{'s' if count > 1 else ''}",

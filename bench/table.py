@@ -90,11 +90,11 @@ def said_of(row, heading, times, other):
 
 
 def losses(found):
-    """(row, heading, times, rival) wherever a rival is better than Tartan, by more than 2 %, with the same number of workers; the floor is no
+    """(row, heading, times, rival) wherever a rival is better than Tartan, by more than 2 %, with the same number of workers; a floor is no
     rival, the papers' schedulers are."""
     lost = []
     for question in plan.QUESTIONS:
-        rivals = [row for row in found.rows(question) if (not row[1].startswith("tartan_") or "@" in row[1]) and row[1] != question.floor[0]]
+        rivals = [row for row in found.rows(question) if (not row[1].startswith("tartan_") or "@" in row[1]) and row[1] not in (question.floor[0], plan.IDEAL)]
         for figure, heading, more_is_better, *other in question.figures:
             for row in found.rows(question):
                 for rival in rivals if row[1].startswith("tartan_") and not set("+@") & set(row[1]) else ():

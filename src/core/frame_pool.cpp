@@ -3,6 +3,8 @@
 
 #include "core/frame_pool.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -93,7 +95,7 @@ inline frame_pool::cache* frame_pool::own_cache() noexcept {
 
 inline void* frame_pool::take(cache& from, std::size_t size_class) {
   free_list& list = from.lists[size_class];
-  if (list.first == nullptr) [[unlikely]] refill(list, size_class);
+  if (list.first == nullptr) [[unlikely]] refill(from, size_class);
   free_block* const block = list.first;
   list.first = block->next;
   --list.count;
@@ -170,12 +172,18 @@ frame_pool::~frame_pool() {
     fatal({"a runtime was destroyed before ", std::to_string(left),
            " coroutines, or handles of coroutines, that belong to it; it was made at ", place(rt_.made_at())});
   }
-  for (std::size_t n = 0; n < classes; ++n) {
-    for (void* const slab : depots_[n].slabs) {
-      permit(slab, bytes_of(n) * group_of(n));
-      std::free(slab);
-    }
+  while (areas_ != nullptr) {
+    void* const memory = std::exchange(areas_, areas_->next);
+    permit(memory, area_bytes);
+    std::free(memory);
   }
+}
+
+std::size_t frame_pool::system_bytes() noexcept {
+  const std::lock_guard hold{areas_lock_};
+  std::size_t bytes = 0;
+  for (const area* each = areas_; each != nullptr; each = each->next) bytes += area_bytes;
+  return bytes;
 }
 
 std::int64_t frame_pool::live() const noexcept {
@@ -184,33 +192,57 @@ std::int64_t frame_pool::live() const noexcept {
   return sum;
 }
 
-[[gnu::noinline]] void frame_pool::refill(free_list& list, std::size_t size_class) {
-  if (list.spare != nullptr) {
-    list.first = std::exchange(list.spare, nullptr);
-  } else {
-    depot& d = depots_[size_class];
-    const std::lock_guard hold{d.lock};
-    if (d.groups != nullptr) {
-      list.first = d.groups;
-      d.groups = d.groups->next_group;
-    } else {
-      list.first = carve(d, size_class);
-    }
-  }
+[[gnu::noinline]] void frame_pool::refill(cache& into, std::size_t size_class) {
+  free_list& list = into.lists[size_class];
+  free_block* group = std::exchange(list.spare, nullptr);
+  if (group == nullptr) group = take_group(size_class);
+  if (group == nullptr) group = carve(into.unused, size_class);
+  list.first = group;
   list.count = group_of(size_class);
 }
 
-frame_pool::free_block* frame_pool::carve(depot& into, std::size_t size_class) {
+/// From the depot; null: it has none.
+frame_pool::free_block* frame_pool::take_group(std::size_t size_class) noexcept {
+  depot& d = depots_[size_class];
+  const std::lock_guard hold{d.lock};
+  free_block* const group = d.groups;
+  if (group != nullptr) d.groups = group->next_group;
+  return group;
+}
+
+frame_pool::free_block* frame_pool::carve(unused_memory& from, std::size_t size_class) {
   const std::size_t bytes = bytes_of(size_class);
-  into.slabs.reserve(into.slabs.size() + 1 > into.slabs.capacity() ? 2 * into.slabs.size() + 16 : 0);
-  auto* const slab = static_cast<std::byte*>(from_heap(bytes * group_of(size_class)));
-  into.slabs.push_back(slab);
+  std::byte* const memory = take_unused(from, bytes * group_of(size_class));
   free_block* first = nullptr;
   for (std::uint32_t n = group_of(size_class); n-- > 0;) {
-    first = ::new (static_cast<void*>(slab + n * bytes)) free_block{first, nullptr};
+    first = ::new (static_cast<void*>(memory + n * bytes)) free_block{first, nullptr};
     forbid(first, sizeof(free_block), bytes);
   }
   return first;
+}
+
+/// At most step_bytes. What is left of an area that is too small for them stays unused.
+std::byte* frame_pool::take_unused(unused_memory& from, std::size_t bytes) {
+  if (static_cast<std::size_t>(from.end - from.begin) < bytes) add_area(from);
+  std::byte* const taken = std::exchange(from.begin, from.begin + bytes);
+#if defined(MADV_POPULATE_WRITE)
+  // One call for 16 pages takes less time than 16 page faults. A kernel before 5.14 refuses it and has the faults.
+  for (; from.populated < from.begin; from.populated += step_bytes) {
+    static_cast<void>(::madvise(from.populated, step_bytes, MADV_POPULATE_WRITE));
+  }
+#endif
+  return taken;
+}
+
+void frame_pool::add_area(unused_memory& to) {
+  void* const memory = std::aligned_alloc(step_bytes, area_bytes);
+  if (memory == nullptr) throw std::bad_alloc{};
+  auto* const begin = static_cast<std::byte*>(memory);
+  // Page faults bring a thread's first pages, for it may need few, and foreign threads', for they hold a lock meanwhile.
+  const std::size_t by_faults = &to == &outside_.unused ? area_bytes : to.end == nullptr ? step_bytes : 0;
+  to = {begin + frame_alignment_bytes, begin + by_faults, begin + area_bytes};
+  const std::lock_guard hold{areas_lock_};
+  areas_ = ::new (memory) area{areas_};
 }
 
 }  // namespace tartan::detail

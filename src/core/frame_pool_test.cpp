@@ -60,6 +60,38 @@ TEST_P(frames, may_be_made_in_one_place_and_freed_in_another) {
   EXPECT_EQ(rt().state().frames().live(), 0);
 }
 
+/// What was freed on one thread is used up on others before the system is asked for more.
+TEST_P(frames, take_no_more_from_the_system_although_others_free_them_than_make_them) {
+  frame_pool& pool = rt().state().frames();
+  using blocks = std::vector<std::pair<void*, std::size_t>>;
+  const auto make = [&pool](blocks& made) {
+    for (const std::size_t bytes : {100u, 1000u, 8000u}) {
+      for (unsigned n = 0; n < 200; ++n) {
+        made.emplace_back(pool.allocate(bytes), bytes);
+        std::memset(made.back().first, 0xee, bytes);
+      }
+    }
+  };
+  const auto free_all = [&pool](blocks& made) {
+    for (const auto& [block, bytes] : made) pool.release(block, bytes);
+    made.clear();
+  };
+  for (unsigned round = 0; round < test::rounds(50); ++round) {
+    blocks from_outside;
+    blocks from_inside;
+    make(from_outside);
+    rt().post(color{round}, [&] {
+      make(from_inside);
+      free_all(from_outside);
+    });
+    run();
+    free_all(from_inside);
+  }
+  // Both have less than 2 MiB in use at once. Besides, each cache keeps two groups of each size, and the rest of an area.
+  EXPECT_LE(pool.system_bytes(), (2 * 2 + 2 * (rt().workers() + 1)) << 20);
+  EXPECT_EQ(pool.live(), 0);
+}
+
 TEST_P(frames, flow_back_to_the_worker_that_makes_them) {
   std::atomic<int> ended{0};
   for (int round = 0; round < 20; ++round) {

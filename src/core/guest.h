@@ -25,6 +25,7 @@ struct alignas(128) guest : posting_gate<real_memory> {
   line_cache event_lines;
   line_cache queue_lines;
 };
+static_assert(sizeof(guest) == 128);
 
 /// What the calling thread has at runtimes, the last used first. Some may be gone (guest::is_owned).
 extern constinit thread_local guest* guests_here;

@@ -53,7 +53,7 @@ TEST(guest, is_taken_over_by_the_next_thread_with_the_lines_that_are_left) {
   for (int n = 0; n < 100; ++n) {
     on_a_thread([&] {
       EXPECT_EQ(all.mine(), first);
-      EXPECT_EQ(all.mine()->event_lines.count, line_pool::group - 1);
+      EXPECT_EQ(all.mine()->event_lines.count(), line_pool::group - 1);
     });
   }
 }

@@ -32,39 +32,115 @@ line_pool::~line_pool() {
     if (s->begins_block) s->next_open = std::exchange(blocks, s);
   }
   while (blocks != nullptr) std::free(std::exchange(blocks, blocks->next_open));
+  while (made_ != nullptr) delete std::exchange(made_, made_->next_made);
   ::munmap(static_cast<void*>(directory_), directory_bytes(most_slabs));
 }
 
-void line_pool::refill(line_cache& cache) {
-  if (cache.spare != nullptr) {
-    cache.free = cache.spare;
-    cache.spare = nullptr;
-  } else {
-    cache.free = take_group();
+/// Null: none is loaded.
+line_group* line_pool::loaded_group(const line_cache& cache) noexcept {
+  if (cache.bottom == nullptr) return nullptr;
+  auto* const first = reinterpret_cast<std::byte*>(cache.bottom - line_group::ahead);
+  return reinterpret_cast<line_group*>(first - offsetof(line_group, below_and_lines));
+}
+
+void line_pool::load(line_cache& cache, line_group& from) noexcept {
+  cache.bottom = from.lines();
+  cache.top = from.lines() + from.count;
+  cache.limit = from.lines() + line_group::capacity;
+  // allocate() asks only for lines farther down.
+  for (std::uint32_t n = 1; n <= line_group::ahead && n <= from.count; ++n) {
+    real_memory::prefetch(from.lines()[from.count - n]);
   }
-  cache.count = group;
 }
 
-void line_pool::spill(line_cache& cache) noexcept {
-  if (cache.spare != nullptr) give_group(cache.spare);
-  cache.spare = cache.free;
-  cache.free = nullptr;
-  cache.count = 0;
+/// The cache has no line: its loaded group, if there is one, is empty.
+void line_pool::refill(line_cache& cache) {
+  line_group* const used_up = loaded_group(cache);
+  if (used_up != nullptr) used_up->count = 0;
+  if (cache.spare != nullptr && cache.spare->count != 0) return load(cache, *std::exchange(cache.spare, used_up));
+  if (line_group* const full = trade_empty(used_up)) return load(cache, *full);
+  if (used_up == nullptr) {
+    line_group* const room = trade_full(nullptr);
+    if (room == nullptr) throw std::bad_alloc{};
+    load(cache, *room);  // so that the cache has it if the next line throws
+  }
+  line_group& room = *loaded_group(cache);
+  fill(room);
+  load(cache, room);
 }
 
-/// Under the lock only a few instructions: linking a group's lines and memory from the system take their time outside.
-free_line* line_pool::take_group() {
+/// The cache has no room: its loaded group, if there is one, is full. False: there is no memory for another group.
+bool line_pool::spill(line_cache& cache) noexcept {
+  line_group* const full = loaded_group(cache);
+  line_group* room = cache.spare;
+  if (room == nullptr || room->count != 0) {
+    room = trade_full(cache.spare);
+    if (room == nullptr) return false;
+  }
+  if (full != nullptr) full->count = line_group::capacity;
+  cache.spare = full;
+  load(cache, *room);
+  return true;
+}
+
+void line_pool::set_aside(void* memory) noexcept {
+  const std::lock_guard hold{depot_lock_};
+  set_aside_ = ::new (memory) free_line{set_aside_};
+}
+
+/// Gives the depot an empty group, or nothing, for a full one. Null: it has none, and the empty one stays with the
+/// caller.
+line_group* line_pool::trade_empty(line_group* empty) noexcept {
+  const std::lock_guard hold{depot_lock_};
+  line_group* const full = full_;
+  if (full == nullptr) return nullptr;
+  full_ = full->next;
+  if (empty != nullptr) empty->next = std::exchange(empty_, empty);
+  return full;
+}
+
+/// Gives the depot a full group, or nothing, for an empty one, which may be new. Null: there is no memory, and the full
+/// one stays with the caller.
+line_group* line_pool::trade_full(line_group* full) noexcept {
+  line_group* made = nullptr;
+  for (;;) {
+    {
+      const std::lock_guard hold{depot_lock_};
+      line_group* const empty = made != nullptr ? made : empty_;
+      if (empty != nullptr) {
+        if (made != nullptr) {
+          made->next_made = std::exchange(made_, made);
+        } else {
+          empty_ = empty->next;
+        }
+        if (full != nullptr) full->next = std::exchange(full_, full);
+        return empty;
+      }
+    }
+    made = new (std::nothrow) line_group;
+    if (made == nullptr) return nullptr;
+  }
+}
+
+/// With lines that no other thread has. Takes memory from the system, and writes the pointers, outside of the lock.
+void line_pool::fill(line_group& room) {
   for (;;) {
     std::byte* unused = nullptr;
     {
       const std::lock_guard hold{depot_lock_};
-      if (free_line* const first = depot_) {
-        depot_ = first->next_group;
-        return first;
+      if (set_aside_ != nullptr) {
+        room.lines()[0] = std::exchange(set_aside_, set_aside_->next);
+        room.count = 1;
+        return;
       }
       if (open_ != nullptr) unused = take_unused();
     }
-    if (unused != nullptr) return link_group(unused);
+    if (unused != nullptr) {
+      // A slab is cleared upwards, just before: its end is nearest to this core, and is handed out first.
+      for (std::uint32_t n = 0; n < group; ++n) room.lines()[n] = unused + n * line_bytes;
+      room.count = group;
+      return;
+    }
     new_slab();
   }
 }
@@ -74,16 +150,6 @@ std::byte* line_pool::take_unused() noexcept {
   std::byte* const first = open_->unused;
   open_->unused = first + group * line_bytes;
   if (open_->unused == reinterpret_cast<std::byte*>(open_) + slab_bytes) open_ = open_->next_open;
-  return first;
-}
-
-free_line* line_pool::link_group(std::byte* lines) noexcept {
-  free_line* first = nullptr;
-  for (std::uint32_t n = 0; n < group; ++n) {
-    auto* const line = reinterpret_cast<free_line*>(lines + n * line_bytes);
-    line->next = first;
-    first = line;
-  }
   return first;
 }
 
@@ -124,12 +190,6 @@ bool line_pool::register_slab(slab& made) noexcept {
     unopened_ = ::new (reinterpret_cast<std::byte*>(&made) + slab_bytes) unopened{unopened_, block_bytes / slab_bytes - 1};
   }
   return true;
-}
-
-void line_pool::give_group(free_line* first) noexcept {
-  const std::lock_guard hold{depot_lock_};
-  first->next_group = depot_;
-  depot_ = first;
 }
 
 void* line_pool::allocate_shared() {

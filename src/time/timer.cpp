@@ -1,6 +1,6 @@
-// An event that was posted cannot be taken back from its color's queue, but cancel() has to be exact. So a timer does not embed
-// its wait: it points to it, leaves it behind with the event where cancel comes after the post, and takes a new one.
-#include <cstddef>
+// An event that was posted cannot be taken back from its color's queue, but cancel() has to be exact. So a timer does
+// not embed its wait: it points to it, leaves it behind with the event where cancel comes after the post, and takes a
+// new one.
 #include <cstdint>
 #include <new>
 #include <tartan/core/post.h>
@@ -8,6 +8,7 @@
 #include <tartan/time/timer.h>
 
 #include "core/fatal.h"
+#include "core/frame_pool.h"
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/strand_color.h"
@@ -19,11 +20,6 @@ namespace detail {
 
 namespace {
 
-constexpr std::size_t shift_unit = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-constexpr std::size_t most_shift = alignof(timer_wait) / shift_unit - 1;
-constexpr unsigned first_shift_bit = 8;
-static_assert(most_shift * first_shift_bit <= 0xff);
-
 void refuse_color(runtime_state& rt, color c, std::string_view what, std::source_location site) noexcept {
   if (c == color::unordered) {
     fatal({what, " cannot be in color::unordered: its callbacks and its cancellation would race; at ", place(site)});
@@ -31,8 +27,8 @@ void refuse_color(runtime_state& rt, color c, std::string_view what, std::source
   if (strand_color::is_foreign(c, rt)) [[unlikely]] refuse_foreign(rt, c, std::string{what} + " was set", site);
 }
 
-/// Ends the program unless the timer's color runs here, or nothing does in its runtime: its wait is the color's, without a lock.
-/// `what` and `at` say which use, and a place that tells which timer.
+/// Ends the program unless the timer's color runs here, or nothing does in its runtime: its wait is the color's,
+/// without a lock. `what` and `at` say which use, and a place that tells which timer.
 void check_use(runtime_state& rt, color c, std::string_view what, std::source_location at) noexcept {
   const thread_context* const context = here_now();
   const bool inside = context != nullptr && context->in_event;
@@ -50,23 +46,20 @@ void check_use(runtime_state& rt, color c, std::string_view what, std::source_lo
 
 }  // namespace
 
-// operator new for a cache line's alignment took 119 ns where the plain one took 9 (glibc 2.36: it passes by the thread's cache).
-// The plain one gives multiples of 16: what is left to the line is kept beside the flags.
-timer_wait* new_timer_wait(color where, bool owned) {
-  auto* const block = static_cast<std::byte*>(::operator new(sizeof(timer_wait) + most_shift * shift_unit));
-  const std::uintptr_t past_line = reinterpret_cast<std::uintptr_t>(block) % alignof(timer_wait);
-  const std::size_t shift = past_line == 0 ? 0 : alignof(timer_wait) - past_line;
-  auto* const wait = ::new (static_cast<void*>(block + shift)) timer_wait;
+// operator new for a cache line's alignment took 119 ns where the plain one took 9 (glibc 2.36 bypasses the thread's
+// cache for it).
+timer_wait* new_timer_wait(runtime_state& rt, color where, bool owned) {
+  auto* const wait = ::new (rt.frames().allocate(sizeof(timer_wait))) timer_wait;
   wait->node.where = where;
-  wait->node.links.embedder =
-      static_cast<std::uint8_t>(shift / shift_unit * first_shift_bit | (owned ? timer_wait::owned : 0));
+  wait->node.memory = &rt.frames();
+  wait->set(timer_wait::owned, owned);
   return wait;
 }
 
 void free_timer_wait(timer_wait& wait) noexcept {
-  const std::size_t shift = wait.node.links.embedder / first_shift_bit * shift_unit;
+  frame_pool& memory = *wait.node.memory;
   wait.~timer_wait();
-  ::operator delete(reinterpret_cast<std::byte*>(&wait) - shift);
+  memory.release(&wait, sizeof(timer_wait));
 }
 
 void abandon(timer_wait& wait) noexcept {
@@ -80,7 +73,7 @@ timer_wait* new_bare_wait(runtime_state& rt, color c, std::source_location site)
   refuse_color(rt, c, "a timer", site);
   if (rt.stopping() && current_runtime() != &rt) return nullptr;
   (void)timing::of(rt);  // here it may throw
-  return new_timer_wait(c, false);
+  return new_timer_wait(rt, c, false);
 }
 
 }  // namespace detail
@@ -120,7 +113,7 @@ void timer::renew(std::source_location site) {
   cancel(site);
   if (wait_ != nullptr) return;
   (void)detail::timing::of(*rt_);  // here it may throw
-  wait_ = detail::new_timer_wait(color_, true);
+  wait_ = detail::new_timer_wait(*rt_, color_, true);
   rt_->objects_changed(1);
 }
 

@@ -6,6 +6,7 @@
 #include <tartan/time/timer.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/frame_pool.h"
 #include "core/runtime_state.h"
 #include "tests/virtual_time.h"
 #include "tests/workers.h"
@@ -77,6 +79,38 @@ TEST_P(timers, call_their_callback_in_their_color_when_the_time_has_passed) {
     EXPECT_TRUE(t.pending());
   });
   EXPECT_EQ(calls, 1);
+}
+
+/// Their memory is from the pool of frames: made by one thread, freed by whoever runs, cancels or drops them.
+TEST_P(timers, of_foreign_threads_give_their_memory_back_on_the_workers) {
+  detail::frame_pool& pool = rt.state().frames();
+  std::atomic<unsigned> fired{0};
+  for (unsigned round = 0; round < 5; ++round) {
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 3; ++t) {
+      threads.emplace_back([&, t] {
+        for (unsigned n = 0; n < 300; ++n) post_after(rt, color{n % 7 + t}, std::chrono::microseconds{n}, [&] { ++fired; });
+      });
+    }
+    for (std::thread& each : threads) each.join();
+    EXPECT_EQ(pool.live(), 900);
+    rt.run_until_idle();
+    EXPECT_EQ(pool.live(), 0);
+  }
+  EXPECT_EQ(fired, 4500u);
+  EXPECT_LE(pool.system_bytes(), (GetParam() + 1) << 20);
+}
+
+TEST_P(timers, that_nobody_waits_for_give_their_memory_back_to_the_runtime) {
+  detail::frame_pool& pool = rt.state().frames();
+  std::thread{[&] {
+    for (unsigned n = 0; n < 100; ++n) post_after(rt, color{n}, 1h, [] {});
+  }}.join();
+  timer kept{rt, color{7}};
+  rt.post(color{7}, [&] { kept.set(1h, [] {}); });
+  rt.run_for(0ns);
+  (void)rt.drain(0ns);
+  EXPECT_EQ(pool.live(), 1);  // that of `kept`, for its next wait
 }
 
 TEST_P(timers, are_in_the_default_color_if_none_is_given) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/clock.h"
 #include "core/fatal.h"
 #include "core/guest.h"
 #include "core/runtime_state.h"
@@ -21,6 +22,14 @@ namespace tartan::detail {
 namespace {
 
 constexpr std::uint64_t all_ticks = (latest_deadline_ns >> wheel::tick_bits) + 1;
+
+/// More than a system's coarse clock is ever late.
+constexpr std::uint64_t most_coarse_lag_ns = 1'000'000'000;
+
+/// A poller of the user's has a clock of its own.
+std::uint64_t coarse_now_ns(runtime_state& rt) noexcept {
+  return rt.settings().poller == nullptr ? real_coarse_now_ns() : rt.now_ns();
+}
 
 std::uint64_t later(std::uint64_t a, std::uint64_t b) noexcept {
   return a > b ? a : b;
@@ -228,7 +237,9 @@ timer_node* timing::take_any(home& from) noexcept {
 }
 
 bool arm(runtime_state& rt, timer_node& node, std::uint64_t deadline_ns) noexcept {
-  const std::uint64_t now_ns = rt.now_ns();
+  // The coarse clock is enough to see that a deadline is not past, and to place it in the wheel.
+  std::uint64_t now_ns = coarse_now_ns(rt);
+  if (deadline_ns <= now_ns + most_coarse_lag_ns) now_ns = rt.now_ns();
   const std::uint64_t counted = later(deadline_ns, now_ns);
   return timing::armed_in(rt).set(node, now_ns, counted < latest_deadline_ns ? counted : latest_deadline_ns);
 }

@@ -348,6 +348,28 @@ TEST_F(timing_alone, takes_a_past_deadline_for_the_time_of_the_call) {
   EXPECT_EQ(one.run, 1);
 }
 
+/// By the real clock, which sets look at only where its coarse reading does not do.
+TEST(a_timer_by_the_real_clock, is_set_for_its_deadline_or_for_the_time_of_the_call) {
+  options with;
+  with.workers = 1;
+  runtime rt{with};
+  runtime_state& state = rt.state();
+  counting_node past;
+  const std::uint64_t before = state.now_ns();
+  arm(state, past.node, before - 1);
+  EXPECT_GE(past.node.deadline_ns, before);
+  EXPECT_LE(past.node.deadline_ns, state.now_ns());
+  for (const std::uint64_t ahead_ns : {500'000'000u, 999'999'999u, 1'000'000'001u, 3'000'000'000u}) {
+    counting_node one;
+    const std::uint64_t at = state.now_ns() + ahead_ns;
+    arm(state, one.node, at);
+    EXPECT_EQ(one.node.deadline_ns, at);
+    EXPECT_TRUE(disarm(state, one.node));
+  }
+  rt.run_until_idle();
+  EXPECT_EQ(past.run, 1);
+}
+
 TEST_F(timing_alone, does_not_let_a_timer_be_overtaken_by_a_pass_that_began_before_it_was_set) {
   counting_node one;
   timing& all = timing::of(state);

@@ -3,14 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
 #include <tartan/core/strand.h>
+#include <tartan/time/timer.h>
 #include <vector>
 
+#include "core/line_pool.h"
 #include "core/sched/default_policy.h"
 #include "tests/promises/allocations.h"
 #include "tests/workers.h"
@@ -107,6 +110,33 @@ TEST(cost, a_strand_without_a_name_allocates_nothing_of_its_own) {
                                    }
                                  }),
             0u);
+}
+
+TEST(cost, lines_that_are_always_freed_by_another_thread_allocate_nothing_more) {
+  detail::line_pool pool{nullptr};
+  detail::line_cache maker;
+  detail::line_cache freer;
+  const auto flow = [&] {
+    for (unsigned n = 0; n < 100'000; ++n) pool.release(freer, pool.allocate(maker));
+  };
+  flow();
+  const std::uint64_t before = test::allocations();
+  flow();
+  EXPECT_EQ(test::allocations(), before);
+}
+
+TEST(cost, a_timer_allocates_nothing_for_a_callable_of_40_bytes) {
+  options with;
+  with.workers = 1;
+  runtime rt{with};
+  const auto set_and_cancel = [] {
+    for (int n = 0; n < 100; ++n) {
+      timer t{color{1}};
+      t.set(std::chrono::hours{1}, of_40_bytes{});
+      t.cancel();
+    }
+  };
+  EXPECT_EQ(allocations_in_event(rt, set_and_cancel), 0u);
 }
 
 TEST_P(costs, a_runtime_that_runs_for_long_allocates_nothing_more) {

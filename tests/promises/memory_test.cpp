@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <new>
+#include <set>
 #include <tartan/core/event_batch.h>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
@@ -14,6 +15,7 @@
 #include <tartan/time/timer.h>
 #include <utility>
 
+#include "core/line_pool.h"
 #include "core/runtime_state.h"
 #include "tests/promises/allocations.h"
 #include "tests/workers.h"
@@ -26,6 +28,24 @@ using namespace std::chrono_literals;
 class without_memory : public test::on_workers {};
 
 constexpr unsigned many = 20'000;  // more than lie ready in a block
+
+/// A line is freed where nobody can be told that there is no memory.
+TEST(a_pool_of_lines_without_memory, takes_lines_back_and_hands_them_out_again) {
+  if (!test::refuses_operator_new) return;
+  detail::line_pool pool{nullptr};
+  detail::line_cache maker;
+  detail::line_cache freer;
+  std::set<void*> lines;
+  for (unsigned n = 0; n < 1000; ++n) lines.insert(pool.allocate(maker));
+  for (void* line : lines) {
+    const test::no_memory none;
+    pool.release(freer, line);
+  }
+  EXPECT_FALSE(detail::line_pool::is_reserved(freer));
+  std::set<void*> again;
+  for (unsigned n = 0; n < 1000; ++n) again.insert(pool.allocate(freer));
+  EXPECT_EQ(again, lines);
+}
 
 /// Memory for so many events is free afterwards, and none for color queues.
 void warm_up_events(runtime& rt) {

@@ -7,6 +7,7 @@
 
 namespace tartan::detail {
 
+class frame_pool;
 class runtime_state;
 struct timer_node;
 
@@ -32,6 +33,7 @@ struct timer_node {
   std::uint64_t deadline_ns = 0;  ///< set by arm
   bool canceled_by_stop = false;  ///< set before the event is posted: the time has not come, the runtime stops
   timer_links links;
+  frame_pool* memory = nullptr;  ///< of who embeds the node: the pool that its memory is from
 };
 static_assert(sizeof(timer_node) == 128);
 
@@ -43,7 +45,8 @@ static_assert(sizeof(timer_node) == 128);
 /// Errors: false, and the event is dropped here, once the runtime is drained. If there is no memory for the runtime's first timer, the
 /// program ends with a message.
 /// Order: in one color by deadline, ties in the order of arming.
-/// Cost: a look at the clock, two read-modify-writes, no system call unless a worker has to sleep less long.
+/// Cost: a look at the clock, a coarse one if the deadline is more than a second ahead; two read-modify-writes; no system
+/// call unless a worker has to sleep less long.
 bool arm(runtime_state& rt, timer_node& node, std::uint64_t deadline_ns) noexcept;
 
 /// The same, this long after now: looks at the clock once, for both.

@@ -49,8 +49,8 @@ struct timer_wait_ops : event_ops {
   void (*destroy)(event&) noexcept;
 };
 
-/// Errors: std::bad_alloc.
-[[nodiscard]] timer_wait* new_timer_wait(color where, bool owned);
+/// Memory comes from the runtime's pool of frames and goes back to it, on whatever threads. Errors: std::bad_alloc.
+[[nodiscard]] timer_wait* new_timer_wait(runtime_state& rt, color where, bool owned);
 void free_timer_wait(timer_wait& wait) noexcept;
 
 /// Calls a posted wait off: destroys the callback here; the event frees the rest.

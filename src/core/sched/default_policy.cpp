@@ -32,8 +32,9 @@ default_policy::default_policy(runtime_state& rt)
       most_searchers_{std::max(2u, std::min(rt.workers(), rt.cpus().count()) / 2)},
       queues_{&rt},
       homes_{std::make_unique<home[]>(rt.workers())},
-      watches_(rt.workers()),
-      default_color_{&new_queue(queue_kind::permanent, 0, nullptr)} {
+      watches_(rt.workers()) {
+  forget_other_lines();
+  default_color_ = &new_queue(queue_kind::permanent, 0, nullptr);
   default_color_->owner.store(0, std::memory_order_relaxed);
   for (unsigned n = 0; n < workers_; ++n) {
     homes_[n].index = n;
@@ -51,6 +52,12 @@ default_policy::~default_policy() {
     fatal({"a strand outlives its runtime: ", color_text(own, rt_.name_of(own)), "; the runtime was made at ",
            detail::place(rt_.made_at())});
   });
+}
+
+/// A test may replace a runtime's policy. The caches then hold lines of the first policy's pool, which ends with it.
+void default_policy::forget_other_lines() noexcept {
+  for (unsigned n = 0; n < workers_; ++n) life_.at(n).queue_lines = {};
+  if (line_cache* const own = lines_of(nullptr)) *own = {};
 }
 
 /// The calling thread's free lines for color queues; null if it cannot have any.

@@ -163,6 +163,7 @@ class default_policy {
   void after_link(unsigned owner, bool only_owner, worker* from) noexcept;
   [[nodiscard]] strand_state* new_strand(worker* from, bool named);
   [[nodiscard]] queue_kind kind_of(const color_queue& q) noexcept;
+  void forget_other_lines() noexcept;
   [[nodiscard]] line_cache* lines_of(worker* from) noexcept;
   [[nodiscard]] color_queue& new_queue(queue_kind kind, std::uint64_t value, worker* from);
   void free_queue(color_queue& q, worker* from) noexcept;
@@ -230,7 +231,7 @@ class default_policy {
   color_table<real_memory, color_queue> table_;
   std::unique_ptr<home[]> homes_;
   std::vector<watch> watches_;  ///< each its worker's own
-  color_queue* default_color_;
+  color_queue* default_color_ = nullptr;
 };
 
 }  // namespace tartan::detail

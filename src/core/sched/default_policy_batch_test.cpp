@@ -117,7 +117,7 @@ TEST_F(a_batch_from_an_event, pays_before_it_waits_for_memory) {
   wakes.clear();
   (void)sleepers.cancel(1);
   sleepers.rest(1);
-  const std::uint32_t at_hand = poster.queue_lines.count;
+  const std::uint32_t at_hand = poster.queue_lines.count();
   ASSERT_GT(at_hand, 0u);
   ASSERT_LT(at_hand, 100u);
   add(strand_of(1));

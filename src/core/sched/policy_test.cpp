@@ -29,6 +29,7 @@
 
 #include "core/futex_poller.h"
 #include "core/readiness_source.h"
+#include "core/sched/default_policy.h"
 #include "core/sched/polling_event_policy_fixture.h"
 #include "core/sched/serial_policy_fixture.h"
 
@@ -423,6 +424,22 @@ TEST_P(a_policy_with_a_polling_event, is_called_off_for_an_event_of_its_color) {
   EXPECT_EQ(ran, 100u);
 }
 
+class a_default_policy_in_place_of_another : public test::on_workers {};
+
+/// The threads' free lines for color queues came from the first policy's pool.
+TEST_P(a_default_policy_in_place_of_another, has_color_queues_of_its_own) {
+  runtime rt{settings()};
+  rt.state().use(std::make_unique<detail::scheduled<detail::default_policy>>(rt.state()));
+  const strand owned{rt};
+  std::atomic<int> ran{0};
+  rt.post([&] { ++ran; });
+  rt.post(owned.value(), [&] { ++ran; });
+  rt.run_until_idle();
+  EXPECT_EQ(ran, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(workers, a_default_policy_in_place_of_another, testing::ValuesIn(test::worker_counts()),
+                         test::worker_name);
 INSTANTIATE_TEST_SUITE_P(workers, a_policy_with_a_polling_event, testing::ValuesIn(test::worker_counts()),
                          test::worker_name);
 INSTANTIATE_TEST_SUITE_P(workers, a_second_policy, testing::ValuesIn(test::worker_counts()), test::worker_name);

@@ -21,6 +21,10 @@ template <class F>
 inline constexpr bool owning_temporary = !std::is_reference_v<F> && !std::is_trivially_destructible_v<F> &&
                                          (std::is_aggregate_v<F> || !std::is_move_assignable_v<F>);
 
+/// The same for a value. One that cannot be assigned is no closure here, but a class with constructors.
+template <class T>
+inline constexpr bool owning_aggregate = !std::is_reference_v<T> && !std::is_trivially_destructible_v<T> && std::is_aggregate_v<T>;
+
 /// Refuses at compile time what would be destroyed twice at run time. F: as deduced for a parameter F&&.
 template <class F>
 constexpr void check_awaited_callable() noexcept {
@@ -43,7 +47,7 @@ constexpr void check_awaited_owner() noexcept {
 /// The same for a value that is sent, or used as a key.
 template <class T>
 constexpr void check_awaited_value() noexcept {
-  static_assert(!destroys_temporaries_twice || !owning_temporary<T>,
+  static_assert(!destroys_temporaries_twice || !owning_aggregate<T>,
                 "gcc before 13 destroys twice what this aggregate owns, if it is made in an expression that awaits. Name it first: "
                 "job next{...}; co_await jobs.send(next). Or give its class a constructor, so that it can be moved. "
                 "See docs/guide/coroutines.md, \"Mistakes\"");

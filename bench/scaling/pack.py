@@ -44,7 +44,10 @@ class left_out(Exception):
 
 
 def call(words, where=ROOT, **more):
-    subprocess.run([str(word) for word in words], cwd=where, check=True, stdout=subprocess.DEVNULL, **more)
+    """Ends the program if the command fails; it has said why."""
+    done = subprocess.run([str(word) for word in words], cwd=where, stdout=subprocess.DEVNULL, **more)
+    if done.returncode != 0:
+        sys.exit(f"bench/scale: {' '.join(map(str, words[:3]))} ... ended with {done.returncode}")
 
 
 def core_programs():

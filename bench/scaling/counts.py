@@ -190,7 +190,7 @@ def count_all(of, todo, count_one, left, within_s, say):
         try:
             found[cell] = count_one(of, cell)
         except FAILURES as e:
-            say(f"  not counted: {cell.label()}: {e}")
+            say(f"  not counted: {cell.label()}: {' '.join(str(e).split())}")
     if missed:
         say(f"  no time to count {missed} of {len(todo)} cells")
     return found

@@ -43,8 +43,13 @@ class left_out(Exception):
     """A line on what cannot be had."""
 
 
-def call(words, where=ROOT, **more):
-    subprocess.run([str(word) for word in words], cwd=where, check=True, stdout=subprocess.DEVNULL, **more)
+def call(words):
+    """Ends the program, with what the command has said, if it fails."""
+    done = subprocess.run(
+        [str(word) for word in words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout[-3000:]}\nbench/scale: {words[0]} ended with {done.returncode}")
 
 
 def core_programs():

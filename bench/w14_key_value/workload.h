@@ -39,7 +39,7 @@ namespace bench {
 
 inline constexpr std::size_t key_value_clients = 50;
 inline constexpr std::size_t kinds_of_commands = 3;  ///< SET, GET, INCR
-inline constexpr unsigned most_load_threads = 8;
+inline constexpr std::size_t most_loads = 5;         ///< processes of redis-benchmark
 
 /// Counters that a server may report when it ends. They lie in memory that both processes share.
 struct server_counters {
@@ -62,17 +62,16 @@ class key_value_places {
       if (CPU_ISSET(n, &usable)) all.push_back(n);
     }
     const std::size_t half = all.size() / 2;
-    const bool apart = workers <= half;
-    server_.assign(all.begin(), apart ? all.begin() + workers : all.end());
-    load_.assign(apart ? all.begin() + static_cast<std::ptrdiff_t>(half) : all.begin(), all.end());
+    apart_ = workers <= half;
+    server_.assign(all.begin(), apart_ ? all.begin() + workers : all.end());
+    load_.assign(apart_ ? all.begin() + static_cast<std::ptrdiff_t>(half) : all.begin(), all.end());
   }
 
   void bind_server() const { bind(server_); }
   void bind_load() const { bind(load_); }
-  /// Threads of redis-benchmark: a single one would be slower than several workers.
-  [[nodiscard]] unsigned load_threads() const {
-    return std::min(most_load_threads, static_cast<unsigned>(load_.size()));
-  }
+  /// How many processes of redis-benchmark there are: one would be slower than several workers. With its own threads, it
+  /// would take a multiple of 250 ms, whatever it does.
+  [[nodiscard]] std::size_t loads() const { return apart_ && load_.size() >= most_loads ? most_loads : 1; }
 
  private:
   static void bind(const std::vector<int>& to) {
@@ -84,6 +83,7 @@ class key_value_places {
 
   std::vector<int> server_;
   std::vector<int> load_;
+  bool apart_ = false;
 };
 
 /// The words of an environment variable, separated by spaces; if it is not set, `otherwise`.
@@ -187,54 +187,79 @@ class command_load {
   command_load(std::uint16_t port, std::size_t pipeline, const key_value_places& cpus)
       : port_{port}, pipeline_{pipeline}, cpus_{&cpus} {}
 
-  /// Sends this many commands, a third of each kind. Returns the time in ns, by redis-benchmark's own clock.
-  [[nodiscard]] double run(std::size_t commands) const {
-    const std::size_t of_each = std::max<std::size_t>(1, commands / kinds_of_commands);
-    std::istringstream lines{output_of(words(of_each))};
+  /// Sends this many commands, a third of each kind, rounded up so that all processes send alike; gives the number, and
+  /// the time in ns that the slowest process needed, by its own clock.
+  struct sent {
+    std::size_t commands;
+    double took_ns;
+  };
+  [[nodiscard]] sent run(std::size_t commands) const {
+    const std::size_t parts = kinds_of_commands * cpus_->loads();
+    const std::size_t of_each = (commands + parts - 1) / parts;
+    std::vector<started> all;
+    for (std::size_t n = 0; n < cpus_->loads(); ++n) all.push_back(start(words(of_each)));
+    double slowest_ns = 0;
+    for (const started& each : all) slowest_ns = std::max(slowest_ns, time_in(output_of(each), of_each));
+    return {of_each * parts, slowest_ns};
+  }
+
+ private:
+  struct started {
+    pid_t process;
+    int output;
+  };
+
+  [[nodiscard]] std::vector<std::string> words(std::size_t of_each) const {
+    std::vector<std::string> all = command_in("BENCH_REDIS_BENCHMARK", "/usr/bin/redis-benchmark");
+    const std::string clients = std::to_string(key_value_clients / cpus_->loads());
+    for (const std::string& word :
+         {std::string{"-p"}, std::to_string(port_), std::string{"-c"}, clients, std::string{"-n"},
+          std::to_string(of_each), std::string{"-P"}, std::to_string(pipeline_), std::string{"-r"},
+          std::string{"100000"}, std::string{"-t"}, std::string{"set,get,incr"}, std::string{"--csv"}}) {
+      all.push_back(word);
+    }
+    return all;
+  }
+
+  [[nodiscard]] started start(const std::vector<std::string>& command) const {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error{"pipe"};
+    const pid_t child = start_child([&] {
+      cpus_->bind_load();
+      become(command, ends[1]);
+    });
+    close(ends[1]);
+    return {child, ends[0]};
+  }
+
+  /// Waits for its end.
+  [[nodiscard]] static std::string output_of(const started& load) {
+    std::string said;
+    std::array<char, 4096> buffer;
+    for (ssize_t got = 0; (got = read(load.output, buffer.data(), buffer.size())) > 0;) {
+      said.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+    close(load.output);
+    static_cast<void>(await_child(load.process));
+    return said;
+  }
+
+  /// In ns, from the commands/s of each kind.
+  [[nodiscard]] static double time_in(const std::string& said, std::size_t of_each) {
+    std::istringstream lines{said};
     double took_s = 0;
     std::size_t kinds = 0;
     for (std::string line; std::getline(lines, line);) {
       const std::size_t begin = line.find("\",\"");
+      if (begin == std::string::npos) continue;
       double rate = 0;
-      if (begin == std::string::npos ||
-          std::from_chars(line.data() + begin + 3, line.data() + line.size(), rate).ec != std::errc{} || rate <= 0)
-        continue;
+      const auto [end, failed] = std::from_chars(line.data() + begin + 3, line.data() + line.size(), rate);
+      if (failed != std::errc{} || rate <= 0) continue;
       took_s += static_cast<double>(of_each) / rate;
       ++kinds;
     }
     if (kinds != kinds_of_commands) throw std::runtime_error{"redis-benchmark does not tell how fast it was"};
     return took_s * 1e9;
-  }
-
- private:
-  [[nodiscard]] std::vector<std::string> words(std::size_t of_each) const {
-    std::vector<std::string> all = command_in("BENCH_REDIS_BENCHMARK", "/usr/bin/redis-benchmark");
-    for (const std::string& word :
-         {std::string{"-p"}, std::to_string(port_), std::string{"-c"}, std::to_string(key_value_clients),
-          std::string{"-n"}, std::to_string(of_each), std::string{"-P"}, std::to_string(pipeline_), std::string{"-r"},
-          std::string{"100000"}, std::string{"-t"}, std::string{"set,get,incr"}, std::string{"--csv"}}) {
-      all.push_back(word);
-    }
-    if (cpus_->load_threads() > 1) all.insert(all.end(), {"--threads", std::to_string(cpus_->load_threads())});
-    return all;
-  }
-
-  [[nodiscard]] std::string output_of(const std::vector<std::string>& command) const {
-    std::array<int, 2> ends{};
-    if (pipe(ends.data()) != 0) throw std::runtime_error{"pipe"};
-    const pid_t child = start_child([&] {
-      cpus_->bind_load();
-      close(ends[0]);
-      become(command, ends[1]);
-    });
-    close(ends[1]);
-    std::string said;
-    std::array<char, 4096> buffer;
-    for (ssize_t got = 0; (got = read(ends[0], buffer.data(), buffer.size())) > 0;)
-      said.append(buffer.data(), static_cast<std::size_t>(got));
-    close(ends[0]);
-    static_cast<void>(await_child(child));
-    return said;
   }
 
   std::uint16_t port_;
@@ -249,10 +274,10 @@ inline void load_and_tell(const command_load& load, std::size_t commands, pid_t 
   const std::vector<pid_t> servers = family_of(server);
   const switches before = switches::of(servers);
   const std::uint64_t cpu_ns = cpu_ns_of(servers);
-  const double took_ns = load.run(commands);
+  const auto [sent, took_ns] = load.run(commands);
   const auto used_ns = static_cast<double>(cpu_ns_of(servers) - cpu_ns);
   const switches after = switches::of(servers);
-  const auto count = static_cast<double>(commands);
+  const auto count = static_cast<double>(sent);
   out.add("commands", count);
   out.add("cpu_ns_per_command", used_ns / count);
   out.add("commands_per_s", count * 1e9 / took_ns);
@@ -260,12 +285,11 @@ inline void load_and_tell(const command_load& load, std::size_t commands, pid_t 
   out.add("voluntary_switches_per_1000", (after.voluntary - before.voluntary) * 1e3 / count);
   out.add("involuntary_switches_per_1000", (after.involuntary - before.involuntary) * 1e3 / count);
   if (!kernel.works()) return;
-  const std::size_t few = commands / 4 / kinds_of_commands * kinds_of_commands + kinds_of_commands;
   kernel.begin();
-  static_cast<void>(load.run(few));
+  const auto few = static_cast<double>(load.run(commands / 4).commands);
   kernel.end();
-  out.add("system_calls_per_1000", kernel.system_calls() * 1e3 / static_cast<double>(few));
-  out.add("wake_ups_per_1000", kernel.wake_ups() * 1e3 / static_cast<double>(few));
+  out.add("system_calls_per_1000", kernel.system_calls() * 1e3 / few);
+  out.add("wake_ups_per_1000", kernel.wake_ups() * 1e3 / few);
 }
 
 /// A port that is free now.

@@ -50,6 +50,8 @@ class frame_pool {
   [[nodiscard]] static std::uint32_t group_of(std::size_t size_class) noexcept;
 
  private:
+  friend struct frame_pool_probe;  // a test's
+
   struct free_block {
     free_block* next;
     free_block* next_group;  ///< of the first block of a group in the depot

@@ -14,6 +14,8 @@ bool is_meant(std::size_t bytes) noexcept {
   return bytes <= most.load(std::memory_order_acquire) && bytes >= least.load(std::memory_order_relaxed);  // pairs with the constructor
 }
 
+bool fails() noexcept { return seen.fetch_add(1, std::memory_order_relaxed) == others.load(std::memory_order_relaxed); }
+
 }  // namespace
 
 namespace web::test {
@@ -35,8 +37,14 @@ std::size_t failing_memory::count() const noexcept { return seen; }
 extern "C" void* __real__Znwm(std::size_t bytes);
 extern "C" void* __wrap__Znwm(std::size_t bytes);
 extern "C" void* __wrap__Znwm(std::size_t bytes) {
-  if (bytes != 0 && is_meant(bytes) && seen.fetch_add(1, std::memory_order_relaxed) == others.load(std::memory_order_relaxed)) {
-    throw std::bad_alloc{};
-  }
+  if (bytes != 0 && is_meant(bytes) && fails()) throw std::bad_alloc{};
   return __real__Znwm(bytes);
+}
+
+extern "C" void* __real_aligned_alloc(std::size_t alignment, std::size_t bytes);
+extern "C" void* __wrap_aligned_alloc(std::size_t alignment, std::size_t bytes);
+extern "C" void* __wrap_aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  const bool of_one_size = least.load(std::memory_order_relaxed) == most.load(std::memory_order_acquire);
+  if (of_one_size && is_meant(bytes) && fails()) return nullptr;
+  return __real_aligned_alloc(alignment, bytes);
 }

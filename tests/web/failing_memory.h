@@ -6,7 +6,7 @@
 
 namespace web::test {
 
-/// Some of the allocations by `new`, in all threads.
+/// Some of the allocations by `new`, in all threads; by aligned_alloc too if one size is given.
 struct allocations {
   std::size_t least = 1;  ///< bytes of each
   std::size_t most = std::numeric_limits<std::size_t>::max();

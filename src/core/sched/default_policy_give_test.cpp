@@ -298,7 +298,7 @@ TEST_F(a_worker_with_a_long_line_among_many, looks_again_at_those_of_whom_nothin
 /// Colors that post to themselves for ever, on two workers of which neither is ever idle: nobody steals.
 class endless_colors {
  public:
-  /// Lets those of the other worker end but for a few. Gives whether it has many again before a great many events have run.
+  /// Lets those of the other worker end but for a few. Gives whether many of this one's come to it before a great many events have run.
   [[nodiscard]] bool become_even(bool stealing = true) {
     options with;
     with.stealing = stealing;
@@ -315,36 +315,35 @@ class endless_colors {
   static constexpr unsigned few = 20;
   static constexpr unsigned enough = 100;
   static constexpr unsigned most_events = 400'000;
-  enum class fate : std::uint8_t { open, stays, arrived };
+  enum class fate : std::uint8_t { open, is_here, stays, arrived };
 
   void step(unsigned n) {
     for (const std::uint64_t end = real_now_ns() + 10'000; real_now_ns() < end;) real_memory::relax();  // a line of hundreds is a long one
     const unsigned done = events_.fetch_add(1);
     if (done > most_events || arrived_ == enough) return;
-    if (std::this_thread::get_id() != main_ && done > 2 * all && !goes_on_at_the_other(n)) return;
+    if (done > 2 * all && !goes_on(fates_[n])) return;
     post(current_color(), [this, n] { step(n); });
   }
 
-  [[nodiscard]] bool goes_on_at_the_other(unsigned n) {
-    if (fates_[n] == fate::stays) {
-      ++turns_of_few_;
-      return true;
-    }
-    if (kept_ < few) {
+  /// Of the other worker's only a few do; and all that this one has given it.
+  [[nodiscard]] bool goes_on(fate& its) {
+    if (std::this_thread::get_id() == main_) {
+      if (its == fate::open) its = fate::is_here;
+    } else if (its == fate::open) {
+      if (kept_ == few) return false;
       ++kept_;
-      fates_[n] = fate::stays;
-      return true;
+      its = fate::stays;
+    } else if (its == fate::is_here) {
+      its = fate::arrived;
+      ++arrived_;
     }
-    if (turns_of_few_ < 10 * few) return false;  // its line is not short yet
-    if (std::exchange(fates_[n], fate::arrived) != fate::arrived) ++arrived_;
     return true;
   }
 
   const std::thread::id main_ = std::this_thread::get_id();
   std::atomic<unsigned> events_{0};
   std::vector<fate> fates_ = std::vector<fate>(all);  ///< each its color's
-  unsigned kept_ = 0;                                 ///< the other worker's, as the next
-  unsigned turns_of_few_ = 0;
+  unsigned kept_ = 0;                                 ///< the other worker's
   std::atomic<unsigned> arrived_{0};
 };
 

@@ -266,7 +266,7 @@ def lines_of_gains(found, question, all_workers):
 
 def is_in(record):
     """Whether a record has all that the page shows: the papers' schedulers with a worker for each core, not bound."""
-    if record.get("group") in ("web", "web-slices"):
+    if "kind" in record or record.get("group") in ("web", "web-slices"):
         return False
     has = {run["question"] for run in record["runs"] if "@per_worker" in run["contender"] and run["workers"] == record["circumstances"]["cores"]}
     return not record.get("bind") and not record.get("rows") and has >= set(TABLES)

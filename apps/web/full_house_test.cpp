@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/frame_pool_probe.h"
-#include "core/runtime_state.h"
 #include "server_fixture.h"
 #include "tests/web/failing_disk.h"
 #include "tests/web/failing_memory.h"
@@ -92,7 +90,7 @@ TEST_P(a_full_house_of_one_worker, gives_up_who_comes_if_there_is_no_memory_to_m
       const auto at = *c.peer_address();
       co_await pass(2s);
       {
-        tartan::detail::frame_pool_probe::use_up(tartan::detail::current_runtime()->frames());
+        test::use_up_frames();
         const test::failing_memory fails{test::allocations::of(std::size_t{1} << 20), which};
         auto other = co_await tartan::tcp::connect(at);
         co_await pass(2s);

@@ -2,6 +2,10 @@
 
 #include <atomic>
 #include <new>
+#include <tartan/core/event.h>
+
+#include "core/frame_pool_probe.h"
+#include "core/runtime_state.h"
 
 namespace {
 
@@ -29,6 +33,8 @@ failing_memory::failing_memory(const allocations& which, std::size_t behind) noe
 failing_memory::~failing_memory() { most = 0; }
 
 std::size_t failing_memory::count() const noexcept { return seen; }
+
+void use_up_frames() { tartan::detail::frame_pool_probe::use_up(tartan::detail::current_runtime()->frames()); }
 
 }  // namespace web::test
 

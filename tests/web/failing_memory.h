@@ -28,4 +28,7 @@ class failing_memory {
   [[nodiscard]] std::size_t count() const noexcept;
 };
 
+/// Lets the running worker, which is the only one, ask the system for memory when a coroutine's frame is of a size that it has not free.
+void use_up_frames();
+
 }  // namespace web::test

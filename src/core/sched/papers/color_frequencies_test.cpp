@@ -41,7 +41,7 @@ using list = std::vector<std::uint64_t>;
 TEST(color_frequencies, put_the_color_with_the_most_tasks_first) {
   color_frequencies waiting;
   std::deque<task> all;
-  for (const std::uint64_t name : {1, 2, 3, 2, 3, 3}) waiting.append(all.emplace_back(named(name)));
+  for (const std::uint64_t name : {1u, 2u, 3u, 2u, 3u, 3u}) waiting.append(all.emplace_back(named(name)));
   EXPECT_EQ(order_of(waiting), (list{3, 2, 1}));
   waiting.remove(*first_of(waiting));
   EXPECT_EQ(order_of(waiting), (list{2, 3, 1}));  // two have two tasks, and color 2 has had them for longer

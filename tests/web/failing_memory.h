@@ -6,12 +6,15 @@
 
 namespace web::test {
 
-/// Some of the allocations by `new`, in all threads; by aligned_alloc too if one size is given.
+/// Some of the allocations by `new`, or by aligned_alloc, in all threads.
 struct allocations {
   std::size_t least = 1;  ///< bytes of each
   std::size_t most = std::numeric_limits<std::size_t>::max();
+  std::size_t alignment = 0;  ///< given to aligned_alloc; 0: those by `new`
 
   [[nodiscard]] static constexpr allocations of(std::size_t bytes) noexcept { return {bytes, bytes}; }
+  /// The areas that coroutines' frames come from.
+  [[nodiscard]] static constexpr allocations of_areas() noexcept { return {1 << 20, 1 << 20, 64 << 10}; }
 };
 
 /// While it lives, one of these allocations fails: the one that comes behind so many others. One at a time.

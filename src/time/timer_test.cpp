@@ -81,7 +81,7 @@ TEST_P(timers, call_their_callback_in_their_color_when_the_time_has_passed) {
   EXPECT_EQ(calls, 1);
 }
 
-/// Their memory is from the pool of frames: made by one thread, freed by whoever runs, cancels or drops them.
+/// Their memory is from the pool of frames: made by one thread, freed by the thread that runs, cancels or drops them.
 TEST_P(timers, of_foreign_threads_give_their_memory_back_on_the_workers) {
   detail::frame_pool& pool = rt.state().frames();
   std::atomic<unsigned> fired{0};

@@ -18,7 +18,7 @@ namespace tartan {
 /// Limits: memory.
 /// Order: as that of the posts, one by one; but the events of a batch may begin to run before all of it is posted.
 /// Cost: from a foreign thread one read-modify-write for neighbors of one color together, and by value one more; one for each worker and
-/// up to 128 colors; one look at who sleeps with it; and two for the batch itself.
+/// up to 128 colors, with one look for sleeping workers; and two for the batch itself.
 /// From an event as posts, but again one read-modify-write and one look for each other
 /// worker and up to 128 colors, and one look for up to 128 colors at home.
 class event_batch {

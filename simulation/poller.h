@@ -1,7 +1,7 @@
 #pragma once
 // Time and sleep of the simulated workers.
 
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 #include "simulation/sequencer.h"
 
 namespace simulation {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 #include "simulation/machine.h"
 #include "simulation/sequencer.h"
 

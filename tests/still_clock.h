@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 
 namespace tartan::test {
 

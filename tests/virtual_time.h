@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 
 namespace tartan::test {
 

@@ -28,7 +28,7 @@ constexpr std::uint64_t turns_of_a_look = 4096;
 
 }  // namespace
 
-lifecycle::lifecycle(runtime_state& rt) : rt_{rt}, idle_{rt.workers()} {
+lifecycle::lifecycle(runtime_state& rt) : rt_{rt}, idle_{rt.workers()}, guard_{guard_far_ns(rt.workers())} {
   for (unsigned n = 0; n < rt.workers(); ++n) workers_.push_back(std::make_unique<worker>(rt, n));
   idle_.pause();
 }
@@ -137,6 +137,7 @@ void lifecycle::work(until what, std::uint64_t limit_ns) {
   w.searching = true;
   w.credits = 0;
   stalls_->notice_awake();
+  attend(w, true);
   rt_.policy().run(w);
   if (idle_.view().forked()) used_after_fork();
   w.searching = false;
@@ -173,7 +174,7 @@ void lifecycle::block_signals(const sigset_t& these, std::source_location site) 
   if (alone) return;
   const occupation until_return{*this};
   real_memory::full_barrier();  // covered: as in end(): who goes to sleep now sees it, or is seen to sleep
-  for (unsigned n = 1; n <= threads_.size(); ++n) summon(n, nullptr);
+  for (unsigned n = 1; n <= threads_.size(); ++n) wake(n, nullptr);
   await_all_asleep();
 }
 
@@ -189,7 +190,7 @@ void lifecycle::end() noexcept {
   terminate_.store(true, std::memory_order_release);
   leave_.store(true, std::memory_order_release);
   real_memory::full_barrier();
-  for (unsigned n = 1; n < workers_.size(); ++n) summon(n, nullptr);
+  for (unsigned n = 1; n < workers_.size(); ++n) wake(n, nullptr);
   for (std::thread& t : threads_) t.join();
   threads_.clear();
   if (std::exchange(zero_started_, false)) call_hook(rt_.settings().on_worker_stop);
@@ -243,7 +244,7 @@ std::vector<waiting_coroutine> lifecycle::waiting(std::source_location site) {
 void lifecycle::stop() noexcept {
   if (!run_.stop([this] { rt_.begin_stop(); })) return;
   real_memory::full_barrier();  // covered: pairs with the barrier of worker 0's rest, before which it has not seen the end of the run
-  summon(0, nullptr);
+  wake(0, nullptr);
 }
 
 }  // namespace tartan::detail

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/guard_word.h"
-#include "core/idle_set.h"
+#include "core/sleep/guard_word.h"
+#include "core/sleep/idle_set.h"
 #include "core/memory.h"
 #include "core/run_word.h"
 #include "core/worker.h"
@@ -80,9 +80,8 @@ class lifecycle {
   void found_work(worker& w) noexcept {
     if (w.searching) end_search(w);
   }
-  /// Searching: sleeps until something happens, unless something has. `polls`: readiness ends the sleep too, and this worker posts it;
-  /// without, it sleeps where no readiness comes, and somebody else has to take it (its-policy-polls).
-  void rest(worker& w, bool polls) noexcept;
+  /// Searching: sleeps until something happens, unless something has. What becomes ready meanwhile is posted as the policy wants it.
+  void rest(worker& w, polling how) noexcept;
 
   /// Looks at the clock, at timers and outside, without waiting. Gives whether anything was posted.
   bool look(worker& w) noexcept;
@@ -104,13 +103,18 @@ class lifecycle {
 
   /// Wakes some sleeper unless somebody searches; gives whether it did. Cost: a system call.
   bool wake_any(worker* from) noexcept;
-  /// Wakes this one, if it sleeps; or somebody in its stead, who will look everywhere. Gives whether it did.
+  /// The same although the caller, or so many others, search.
+  bool wake_another(worker& from, unsigned searchers) noexcept;
+  /// Wakes this one, if it sleeps. Gives whether it did. Async-signal-safe, with null.
   bool wake(unsigned index, worker* from) noexcept;
-  /// Wakes this one and no other, if it sleeps: for what only it can do. Async-signal-safe.
-  void summon(unsigned index, worker* from) noexcept;
-  /// Whether this worker has called the other one because its line is long, so that who comes need not watch it first; and that has come.
-  [[nodiscard]] bool wants_help(unsigned index) const noexcept { return wants_help_.load(std::memory_order_relaxed) == index; }
-  void help_has_come() noexcept { wants_help_.store(idle::nobody, std::memory_order_relaxed); }
+  /// The same, of what only this one can do.
+  void summon(unsigned index, worker* from) noexcept { static_cast<void>(wake(index, from)); }
+  /// Whether this worker has called others because its line is long, so that one that comes need not watch it first; and one has come.
+  [[nodiscard]] bool wants_help(unsigned index) const noexcept { return workers_[index]->wants_help.load(std::memory_order_relaxed); }
+  void help_has_come(unsigned index) noexcept { workers_[index]->wants_help.store(false, std::memory_order_relaxed); }
+  /// Whether a worker's post to another one's color may wait until the poster has nothing else to do, or looks: the guard sees to what is
+  /// left there for long, and a turn is worth less than a wake-up. Then notes that something was left.
+  [[nodiscard]] bool leaves_to_poster(worker& from, idle_view seen) noexcept;
   /// A post while nobody runs: shows at the embedding descriptor.
   void posted_outside(idle_view seen) noexcept;
 
@@ -158,16 +162,21 @@ class lifecycle {
   [[nodiscard]] std::uint64_t next_timer() const noexcept;
   [[nodiscard]] std::uint64_t sleep_until(const worker& w) noexcept;
   void sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept;
-  [[nodiscard]] bool get_up(const worker& w) noexcept;
-  void pass_on_call(worker& w, bool stands_in) noexcept;
-  // Standing by: lifecycle_standby.cpp
-  [[nodiscard]] bool may_stand_by(const worker& w) noexcept;
-  void stand_by(worker& w) noexcept;
-  void end_watch(worker& w) noexcept;
+  void get_up(worker& w) noexcept;
+  // The poller and the guard: lifecycle_guard.cpp
+  [[nodiscard]] bed choose_bed(const worker& w, polling how) noexcept;
+  [[nodiscard]] bool take_bed(worker& w, polling how) noexcept;
+  [[nodiscard]] bool is_in_wrong_bed(const worker& w, polling how, idle_view seen) const noexcept;
+  void leave_bed(worker& w) noexcept;
+  void end_watch(const worker& w) noexcept;
   [[nodiscard]] bool is_attended(worker& w) noexcept;
+  [[nodiscard]] std::uint64_t guard_due(const worker& by, std::uint64_t looked_ns) const noexcept;
+  [[nodiscard]] std::uint64_t last_look_ns(const worker& guard) const noexcept;
+  [[nodiscard]] bool any_left_asleep() const noexcept;
   void attend(worker& w, bool has_slept) noexcept;
   void ask_for_help(worker& w, bool has_slept) noexcept;
-  [[nodiscard]] bool waits_for_called(worker& w) noexcept;
+  void hand_on(worker& w, idle_view seen) noexcept;
+  [[nodiscard]] bool all_poll() noexcept;
   bool harvest(worker& w) noexcept;
   void look_sooner(worker& w) noexcept;
   void set_aside(worker& w) noexcept;
@@ -189,10 +198,8 @@ class lifecycle {
 
   runtime_state& rt_;
   idle idle_;
-  // Of two workers, one of which stands by; thieves look here often, and it changes seldom.
-  alignas(64) guard_word<real_memory> guard_;
-  real_memory::atomic<std::uint64_t> both_wait_until_{0};    ///< until then nobody stands by: relaxed
-  real_memory::atomic<unsigned> wants_help_{idle::nobody};  ///< who has called the other one: relaxed
+  alignas(64) guard_word<real_memory> guard_;  // all that run read it often, and it changes seldom
+  real_memory::atomic<std::uint64_t> dear_until_{0};  ///< until then an edge is worth a wake-up: relaxed
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::thread> threads_;
   std::mutex paused_lock_;

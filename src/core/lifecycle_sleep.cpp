@@ -1,4 +1,4 @@
-/// How a worker searches, sleeps and is woken; docs/design/idle-set.md.
+/// How a worker searches, sleeps and is woken; docs/design/sleeping.md.
 
 #include <algorithm>
 #include <cerrno>
@@ -35,7 +35,11 @@ void lifecycle::begin_search(worker& w) noexcept {
 
 void lifecycle::end_search(worker& w) noexcept {
   w.searching = false;
-  if (idle_.end_search()) rt_.policy().cover(w);
+  const idle_view seen = idle_.end_search();
+  if (idle::owes_cover(seen)) {
+    rt_.policy().cover(w);
+    hand_on(w, idle_.view());
+  }
   // This worker may enter a long event now; a timer must not wait for it.
   const std::uint64_t next = next_timer();
   if (next != never_ns) secure_timer(next, &w);
@@ -49,6 +53,7 @@ std::uint64_t lifecycle::next_timer() const noexcept {
 bool lifecycle::look(worker& w) noexcept {
   // Outside first: a test's clock may move until this worker is seen to be awake.
   const bool posted = harvest(w);
+  if (w.left_behind) rt_.policy().take_over(w);
   attend(w, false);
   ask_for_help(w, false);
   return look_at_timers() || posted;
@@ -68,14 +73,16 @@ void lifecycle::look_sooner(worker& w) noexcept {
   if (workers_.size() == 1 && rt_.clock().may_have_left(w.index)) w.credits = readiness_source::most_alone;
 }
 
-/// What is ready outside; and a call to a sleeper, that this worker has taken instead.
 bool lifecycle::harvest(worker& w) noexcept {
-  if (waits_for_called(w)) return false;
   w.posts_readiness = true;
   const bool posted = rt_.clock().harvest(w.index);
   w.posts_readiness = false;
   if (posted) look_sooner(w);
-  if (rt_.clock().took_call(w.index)) pass_on_call(w, w.searching);
+  // Nobody sleeps there: it was called, and got up before it heard that.
+  if (rt_.clock().saw_call(w.index) && idle_.start_polling(w.index)) {
+    rt_.clock().forget_call();
+    idle_.end_polling();
+  }
   return posted;
 }
 
@@ -93,30 +100,23 @@ bool lifecycle::limit_passed() noexcept {
   return turns_left_ == 0 || turns_left_-- == 0;
 }
 
-void lifecycle::rest(worker& w, bool polls) noexcept {
+void lifecycle::rest(worker& w, polling how) noexcept {
   if (w.index == 0 && goal_.load(std::memory_order_relaxed) == until::nothing_ready) {
     run_.end();
     return;
   }
-  if (waits_for_called(w)) return std::this_thread::yield();  // called-until-come
   if (guard_.is_on()) w.turn_pace.note(rt_.now_ns(), w.whole_turns());
-  if (wants_help(w.index)) help_has_come();
+  if (wants_help(w.index)) help_has_come(w.index);
   const std::uint64_t this_run = run_.now();
   idle_.set_wake_at(w.index, never_ns);
   w.deferred_deadline = never_ns;
   w.beside = w.beside && leaving(w);
-  w.polls.store(polls, std::memory_order_relaxed);  // known-seat: ordered by the token, as the seat
+  w.how_it_polls.store(how, std::memory_order_relaxed);  // known-bed: ordered by the token
   // A watcher says so before it rests: posters would wake it while it passes the barrier, which takes 10 us in a
   // virtual machine.
   if (rt_.policy().sources(w) == work_seen::declined) w.watch_left = watch_rests;
-  const bool may_stand = polls && may_stand_by(w);
-  bool watch = (w.watch_left != 0 || may_stand) && idle_.start_watch();
-  if (watch && may_stand) {
-    stand_by(w);
-  } else {
-    rt_.clock().approach(w.index, w.beside || !polls);
-  }
-  (void)idle_.rest(w.index);
+  bool watch = take_bed(w, how);
+  const idle_view last = idle_.rest(w.index, w.rests_in);
   if (idle_.view().paused()) {  // after the token was stored: pause() sees the token, or we see it paused
     const std::lock_guard hold{paused_lock_};
     paused_.notify_all();
@@ -125,30 +125,29 @@ void lifecycle::rest(worker& w, bool polls) noexcept {
   if (!leaving(w)) {
     const work_seen seen = rt_.policy().sources(w);
     until_ns = sleep_until(w);
-    const bool misplaced = polls && !w.stands_by && !rt_.clock().is_seated(w.index);  // known-seat: asked after it has said that it sleeps
-    if (seen == work_seen::found || misplaced || (until_ns != never_ns && until_ns <= rt_.now_ns())) {
+    if (seen == work_seen::found || is_in_wrong_bed(w, how, last) || (until_ns != never_ns && until_ns <= rt_.now_ns())) {
       if (watch) end_watch(w);
-      static_cast<void>(get_up(w));  // it need not sleep
-      return attend(w, true);  // who stands by may have seen this one asleep
+      get_up(w);  // it need not sleep
+      return attend(w, true);  // the guard may have seen this one asleep
     }
     if (seen == work_seen::none) finish_if_quiescent(this_run);
     w.watch_left = seen == work_seen::declined ? watch_rests : w.watch_left - (w.watch_left != 0);
     // Another one's watch may have ended before this one rested: then it has looked after that, or it is taken over
-    // here.
-    watch = watch || (w.watch_left != 0 && idle_.start_watch());
+    // here. Where there is readiness to be attended to, a watch is the guard's.
+    watch = watch || (w.watch_left != 0 && !watches_outside() && idle_.start_watch());
   } else if (w.index == 0) {
     if (watch) end_watch(w);
-    static_cast<void>(get_up(w));  // its run is over
+    get_up(w);  // its run is over
     return attend(w, true);
   }
   sleep(w, until_ns, watch);
 }
 
-/// The end of a rest, whatever has ended it. Gives whether somebody has claimed this worker.
-bool lifecycle::get_up(const worker& w) noexcept {
-  const bool claimed = idle_.cancel(w.index);
+/// The end of a rest, whatever has ended it.
+void lifecycle::get_up(worker& w) noexcept {
+  (void)idle_.cancel(w.index);
+  leave_bed(w);
   if (stalls_ != nullptr) stalls_->notice_awake();  // the watch may have seen this one asleep
-  return claimed;
 }
 
 /// Asleep, with everything looked at.
@@ -156,12 +155,11 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
   sleep_limit limit{until_ns, watch ? watch_again_ns(w, never_ns) : never_ns};
   w.sleeps.add();
   auto& token = idle_.token_of(w.index);
-  slept ended = slept::alone;
   for (;;) {
     if (terminate_.load(std::memory_order_acquire) || (w.index == 0 && leaving(w))) break;
     if (w.index != 0 && signals_asked_.load(std::memory_order_acquire) != w.signals_blocked.load(std::memory_order_relaxed)) break;
-    ended = rt_.clock().sleep(w.index, token, limit);
-    if (ended != slept::alone && ended != slept::alarm) break;
+    const slept ended = rt_.clock().sleep(w.index, token, limit);
+    if (ended == slept::ready) break;
     // acquire: pairs with the waker's claim
     if (token.load(std::memory_order_acquire) != token_asleep) break;
     if (watch && !idle_.view().paused() && (ended != slept::alarm || is_attended(w)) && watches_on(w, until_ns)) {
@@ -169,26 +167,27 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
       continue;
     }
     if (!idle_.view().paused()) break;
-    // Nobody's time runs out while the runtime is paused; but then nobody may count on this worker either. Who stands
-    // by keeps its place, from which the next run calls it (known-seat).
+    // Nobody's time runs out while the runtime is paused; but then nobody may count on this worker either. The guard
+    // keeps its place, from which the next run calls it.
     limit = {};
     idle_.set_wake_at(w.index, never_ns);
-    if (!w.stands_by && std::exchange(watch, false)) idle_.end_watch();
+    if (w.rests_in != bed::guard && std::exchange(watch, false)) idle_.end_watch();
     real_memory::full_barrier();
     if (!idle_.view().paused()) break;
   }
   if (watch) end_watch(w);
-  const bool claimed = get_up(w);
+  const bed slept_in = w.rests_in;
+  get_up(w);
   idle_.set_wake_at(w.index, never_ns);
-  if (ended == slept::called) pass_on_call(w, !claimed);
   if (leaving(w)) return set_aside(w);
   attend(w, true);
-  if (w.polls.load(std::memory_order_relaxed)) {  // its-policy-polls
+  if (slept_in == bed::source) {  // its-policy-polls
     w.posts_readiness = true;
     rt_.clock().deliver(w.index);
     w.posts_readiness = false;
     ask_for_help(w, true);
   }
+  w.searches.has_slept(rt_.now_ns());
   w.credits = events_between_looks;
   look_sooner(w);
 }
@@ -198,18 +197,17 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
 bool lifecycle::watches_on(worker& w, std::uint64_t until_ns) noexcept {
   if (until_ns != never_ns && until_ns <= rt_.now_ns()) return false;
   switch (rt_.policy().watch_others(w)) {
-    case work_seen::none: w.watch_left -= w.watch_left != 0; return w.stands_by || w.watch_left != 0;
+    case work_seen::none: w.watch_left -= w.watch_left != 0; return w.rests_in == bed::guard || w.watch_left != 0;
     case work_seen::declined: w.watch_left = watch_rests; return true;
     case work_seen::found: return false;
   }
   return false;
 }
 
-/// A watcher's next sleep: at first short, then twice as long each time. Who stands by and has declined nothing has its
-/// alarm.
+/// A watcher's next sleep: at first short, then twice as long each time. A guard that has declined nothing has its alarm.
 std::uint64_t lifecycle::watch_again_ns(const worker& w, std::uint64_t last_ns) noexcept {
-  if (w.stands_by && w.watch_left == 0) return never_ns;
-  return last_ns == never_ns ? rt_.policy().first_watch_ns() : std::min(2 * last_ns, longest_watch_ns);
+  if (w.rests_in == bed::guard && w.watch_left == 0) return never_ns;
+  return last_ns == never_ns ? rt_.policy().first_watch_ns() : std::min(2 * last_ns, longest_watch_ns(size()));
 }
 
 /// Nobody may post now: what this worker has taken is for the next run. It takes no more, so that the embedding program
@@ -221,37 +219,21 @@ void lifecycle::set_aside(worker& w) noexcept {
   if (outside_descriptor* const outside = outside_open_.load(std::memory_order_acquire)) outside->signal();
 }
 
-/// A call among sleepers, where the kernel picks who wakes, has reached this worker.
-void lifecycle::pass_on_call(worker& w, bool stands_in) noexcept {
-  const unsigned left = idle_.answer_call(w.index, stands_in);
-  if (left == idle::nobody) return;
-  w.called_again = left;
-  rt_.clock().call_again();
-}
-
-/// called-until-come: who has passed a call on stays out of its way, awake and without taking it again, until it has
-/// reached somebody else; or it might go round for ever among those who were not meant.
-bool lifecycle::waits_for_called(worker& w) noexcept {
-  if (w.called_again == idle::nobody) return false;
-  if (idle_.is_claimed(w.called_again)) return true;
-  w.called_again = idle::nobody;
-  return false;
-}
-
 void lifecycle::source_changed() noexcept {
   real_memory::full_barrier();  // against descriptor(): one of both sees the other's
   show_source_outside();
   seat_sleepers();
 }
 
-/// Those that sleep where nothing would wake them for what becomes ready lie down again elsewhere, unless their policy
-/// wants them there.
+/// Those that chose their beds when there was nothing outside, or for a pause, lie down again, unless their policy wants them there.
 void lifecycle::seat_sleepers() noexcept {
-  real_memory::full_barrier();  // known-seat: pairs with the barrier of rest
+  real_memory::full_barrier();  // known-bed: pairs with the barrier of rest
   for (unsigned n = 0; n < workers_.size(); ++n) {
-    // relaxed: known-seat: ordered by the token
-    const bool misplaced = idle_.is_asleep(n) && workers_[n]->polls.load(std::memory_order_relaxed) && !rt_.clock().is_seated(n);
-    if (misplaced) summon(n, nullptr);
+    // relaxed: known-bed: ordered by the token
+    const polling how = workers_[n]->how_it_polls.load(std::memory_order_relaxed);
+    if (how == polling::never || !idle_.is_asleep(n)) continue;
+    const bool has_paused = how == polling::always && idle_.bed_of(n) != bed::source;  // it slept elsewhere for that time
+    if (has_paused || !rt_.clock().is_seated(n)) wake(n, nullptr);
   }
 }
 
@@ -268,10 +250,10 @@ std::uint64_t lifecycle::sleep_until(const worker& w) noexcept {
 bool lifecycle::quiescent() noexcept {
   if (goal_.load(std::memory_order_acquire) != until::idle) return false;
   const idle_view before = idle_.view_and_fence();
-  if (before.sleeping() != workers_.size()) return false;
+  if (before.awake() != 0) return false;
   if (!nothing_left()) return false;
   // Nobody woke meanwhile; that somebody has begun to watch, or ended it, asleep, is no matter.
-  return ((idle_.fence_and_view().word ^ before.word) & ~idle_view::watching_bit) == 0;
+  return ((idle_.fence_and_view().word ^ before.word) & ~(idle_view::watching_bit | idle_view::polling_bit)) == 0;
 }
 
 /// A worker that came late, with the number of the last run, asks again for the one that has begun since: nobody else
@@ -280,7 +262,7 @@ void lifecycle::finish_if_quiescent(std::uint64_t this_run) noexcept {
   while (quiescent()) {
     if (run_.end(this_run)) {  // own-run
       real_memory::full_barrier();  // covered: as in stop()
-      return summon(0, nullptr);
+      return static_cast<void>(wake(0, nullptr));
     }
     if ((this_run & finished) != 0) return;
   }
@@ -298,17 +280,19 @@ bool lifecycle::wake_any(worker* from) noexcept {
   return true;
 }
 
+bool lifecycle::wake_another(worker& from, unsigned searchers) noexcept {
+  const unsigned claimed = idle_.claim_any(searchers);
+  if (claimed == idle::nobody) return false;
+  rt_.clock().wake(claimed, idle_.token_of(claimed));
+  from.wakes.add();
+  return true;
+}
+
 bool lifecycle::wake(unsigned index, worker* from) noexcept {
   if (!idle_.claim(index)) return false;
   rt_.clock().wake(index, idle_.token_of(index));
   if (from != nullptr) from->wakes.add();
   return true;
-}
-
-void lifecycle::summon(unsigned index, worker* from) noexcept {
-  if (!idle_.summon(index)) return;
-  rt_.clock().wake(index, idle_.token_of(index));
-  if (from != nullptr) from->wakes.add();
 }
 
 void lifecycle::posted_outside(idle_view seen) noexcept {

@@ -24,7 +24,7 @@
 #include <tartan/core/strand.h>
 #include <thread>
 
-#include "core/futex_poller.h"
+#include "core/sleep/futex_poller.h"
 #include "core/lifecycle_probe.h"
 #include "core/runtime_state.h"
 #include "core/stall_watch.h"

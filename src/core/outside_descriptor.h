@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "core/memory.h"
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 
 namespace tartan::detail {
 

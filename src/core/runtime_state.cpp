@@ -10,7 +10,7 @@
 #include "core/fatal.h"
 #include "core/foreign_waits.h"
 #include "core/frame_pool.h"
-#include "core/futex_poller.h"
+#include "core/sleep/futex_poller.h"
 #include "core/lifecycle.h"
 #include "core/root_registry.h"
 #include "core/sched/papers/color_queues_policy.h"

@@ -22,7 +22,7 @@
 #include "core/guest.h"
 #include "core/line_pool.h"
 #include "core/memory.h"
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 #include "core/sched/papers/scheduler_choice.h"
 #include "core/worker.h"
 

@@ -48,7 +48,7 @@ class runtime_probe final : public stall_probe {
   [[nodiscard]] std::string name_of(color c) const override { return rt_.name_of(c); }
   [[nodiscard]] bool anybody_awake() const noexcept override {
     const idle_view seen = rt_.life().sleepers().view();
-    return !seen.paused() && seen.sleeping() < rt_.workers();
+    return !seen.paused() && seen.awake() != 0;
   }
 
  private:

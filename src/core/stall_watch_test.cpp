@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/futex_poller.h"
+#include "core/sleep/futex_poller.h"
 #include "core/lifecycle_probe.h"
 #include "core/runtime_state.h"
 

@@ -7,8 +7,9 @@
 
 #include "core/line_pool.h"
 #include "core/memory.h"
-#include "core/pace.h"
-#include "core/poller.h"
+#include "core/sleep/pace.h"
+#include "core/sleep/poller.h"
+#include "core/sleep/search_budget.h"
 
 namespace tartan::detail {
 
@@ -41,17 +42,18 @@ struct alignas(128) worker : thread_context {
   default_policy* runs_default = nullptr;       ///< that scheduler, while running_queue is not null
   bool searching = false;                       ///< counted as a searcher in the idle set
   int credits = 0;                              ///< events until the next look at the clock and outside
-  unsigned called_again = ~0u;                  ///< who was called once more by this worker and may not have noticed; ~0: nobody
   real_memory::atomic<std::uint32_t> signals_blocked{0};  ///< the last lifecycle::block_signals that it has followed; read by who asks
   bool beside = false;                          ///< while the runtime is paused: sleeps where no readiness comes
   unsigned watch_left = 0;                      ///< rests to spend as watcher although nothing was declined
   bool posts_readiness = false;                 ///< just now
-  bool stands_by = false;                       ///< in its rest: leaves what becomes ready to the other worker, until that does not look
-  bool was_missed = false;                      ///< it has got up because that did not look
+  bed rests_in = bed::token;                    ///< in its rest
+  bool left_behind = false;                     ///< what it has posted waits at workers that sleep, and it has called none of them
+  bool was_missed = false;                      ///< as guard it has got up, because nobody looked
   std::uint64_t events_at_miss = 0;             ///< its own, then
   bool passes_over = false;                     ///< colors of a higher level wait: the turns of others come seldom
   std::uint64_t more_batches = 0;               ///< in a turn, beyond the first
-  pace turn_pace;                               ///< while the other one stands by
+  pace turn_pace;                               ///< while there is a guard
+  search_budget searches;                       ///< how long it looks around before it sleeps
   std::uint64_t deferred_deadline = never_ns;   ///< earliest timer set in its own color in this turn
 
   // Shared: written by this worker, read by others as hints.
@@ -67,7 +69,11 @@ struct alignas(128) worker : thread_context {
   counter objects;   ///< the same for timers, batches and task groups
   real_memory::atomic<std::uint32_t> left_in_batch{0};  ///< with turns: a number for each event
   real_memory::atomic<bool> in_turn{false};
-  real_memory::atomic<bool> polls{true};  ///< in its rest: readiness may end it. Written before it says that it sleeps
+  real_memory::atomic<bool> wants_help{false};  ///< has called for somebody who takes part of its line: a hint
+  // For the guard, while there is one; by the runtime's clock.
+  real_memory::atomic<std::uint64_t> looked_ns{0};  ///< when it last looked at what is ready
+  real_memory::atomic<std::uint64_t> oldest_ns{0};  ///< nothing that waits here has come before
+  real_memory::atomic<polling> how_it_polls{polling::never};  ///< in its rest. Written before it says that it sleeps
 };
 
 }  // namespace tartan::detail

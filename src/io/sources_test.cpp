@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/clock.h"
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 #include "io/epoll/epoll_source.h"
 #include "io/select/select_source.h"
 #include "io/source_fixture.h"

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "core/clock.h"
-#include "core/futex_poller.h"
+#include "core/sleep/futex_poller.h"
 #include "core/lifecycle.h"
 #include "core/lifecycle_probe.h"
 #include "core/runtime_state.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/lifecycle.h"
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
 #include "io/epoll/epoll_system.h"
@@ -19,6 +19,7 @@ namespace {
 
 template <class System>
 io_service& make_kernel(runtime_state& rt) {
+  if (rt.policy().shares_polling()) rt.clock().make_guard_bed();
   auto kernel = std::make_unique<System>(rt.workers(), rt.settings().pipe_signal_ignored);
   System& sockets = *kernel;
   auto made = std::make_unique<io_service>(rt, sockets, std::move(kernel));
@@ -26,7 +27,6 @@ io_service& make_kernel(runtime_state& rt) {
   const descriptors* const ours = made.get();
   descriptors& there = rt.plug_in(std::move(made));
   if (&there == ours) {
-    if (rt.policy().may_stand_by()) rt.clock().make_standby();
     rt.clock().take_source(sockets.source());
     rt.life().source_changed();
   }

@@ -1,6 +1,6 @@
 // No wake-up is lost: posters against workers that search, rest and sleep; docs/design/idle-set.md.
 
-#include "core/idle_set.h"
+#include "core/sleep/idle_set.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/idle_set.h"
+#include "core/sleep/idle_set.h"
 #include "model_memory.h"
 #include "program.h"
 #include "waiting.h"

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "core/idle_set.h"
+#include "core/sleep/idle_set.h"
 #include "model_memory.h"
 #include "program.h"
 #include "waiting.h"

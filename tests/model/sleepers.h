@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "core/idle_set.h"
+#include "core/sleep/idle_set.h"
 #include "model_memory.h"
 #include "program.h"
 #include "waiting.h"

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "core/guard_word.h"
-#include "core/idle_set.h"
+#include "core/sleep/guard_word.h"
+#include "core/sleep/idle_set.h"
 #include "model_memory.h"
 #include "program.h"
 #include "waiting.h"

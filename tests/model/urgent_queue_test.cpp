@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "core/idle_set.h"
+#include "core/sleep/idle_set.h"
 #include "model_memory.h"
 #include "program.h"
 #include "scene.h"

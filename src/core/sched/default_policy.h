@@ -16,7 +16,7 @@
 #include "core/sched/policy.h"
 #include "core/spin_lock.h"
 #include "core/strand_color.h"
-#include "core/wake_times.h"
+#include "core/sleep/wake_times.h"
 #include "core/worker.h"
 
 namespace tartan::detail {
@@ -64,9 +64,9 @@ class default_policy {
   [[nodiscard]] work_seen sources(const worker& w) noexcept;
   [[nodiscard]] work_seen watch_others(const worker& w) noexcept;
   [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return detail::first_watch_ns; }
-  [[nodiscard]] static constexpr bool polls_at_rest(const worker& /*w*/) noexcept { return true; }
-  /// Without stealing, what is ready for its own colors waits for it alone.
-  [[nodiscard]] bool may_stand_by() const noexcept { return stealing_; }
+  [[nodiscard]] static constexpr polling polls_at_rest(const worker& /*w*/) noexcept { return polling::shared; }
+  [[nodiscard]] static constexpr bool shares_polling() noexcept { return true; }
+  void take_over(worker& w) noexcept;
   [[nodiscard]] bool any_left() noexcept;
   [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept;
   [[nodiscard]] bool has_loot(unsigned worker_index) const noexcept { return homes_[worker_index].has_loot(); }

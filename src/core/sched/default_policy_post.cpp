@@ -153,12 +153,12 @@ void default_policy::after_link(unsigned owner, bool only_owner, worker* from) n
     if (from->in_event && !only_owner) after_local(homes_[owner]);
     return;
   }
-  if (only_owner) return life_.summon(owner, from);  // also if it was woken for something else (come-yourself)
+  if (only_owner) return life_.summon(owner, from);
   if (seen.searching() != 0) return;                 // a searcher will find it; so will the caller, if it searches itself
-  // Readiness is taken over by who posts it, as soon as it has nothing of its own to do; or its owner, who watches or stands by, comes for it
-  // (left-to-poster).
-  if (from != nullptr && from->posts_readiness && workers_ == 2 && seen.is_watched()) return;
-  if (life_.sleepers().is_asleep(owner)) return static_cast<void>(life_.wake(owner, from));
+  if (life_.sleepers().is_asleep(owner)) {
+    if (from != nullptr && life_.leaves_to_poster(*from, seen)) return;
+    return static_cast<void>(life_.wake(owner, from));
+  }
   if (!seen.watching()) life_.wake_any(from);
 }
 

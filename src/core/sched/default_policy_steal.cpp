@@ -12,7 +12,7 @@
 #include "core/runtime_state.h"
 #include "core/sched/core_distance.h"
 #include "core/sched/default_policy.h"
-#include "core/wake_times.h"
+#include "core/sleep/wake_times.h"
 
 namespace tartan::detail {
 
@@ -28,12 +28,10 @@ constexpr std::uint64_t second_watch_ns = 20'000;
 constexpr std::uint64_t short_turn_ns = 2'000;
 /// And for so long, or for a whole tour, before it is foretold how long the last one in a line will wait.
 constexpr std::uint64_t forecast_watch_ns = 200'000;
-/// A turn that lasts longer is a long event, behind which colors are stuck. Before, what its event made is better left to it: each of its
-/// next posts there would go to another worker (measured: W7, whose maker's turn takes 25 us).
-constexpr std::uint64_t long_turn_ns = 50'000;
 // Also if one look has just missed that its victim got stuck: two sleeps, each with its timer's slack, its way to a CPU and a close look at another
 // victim; and the way up.
-static_assert(2 * (longest_watch_ns + kernel_slack_ns + way_to_cpu_ns + long_turn_ns) + rise_ns <= longest_color_wait_ns);
+static_assert(2 * (longest_watch_ns(2) + kernel_slack_ns + way_to_cpu_ns + long_turn_ns) + rise_ns <= longest_color_wait_ns);
+static_assert(2 * (longest_watch_ns(64) + kernel_slack_ns + way_to_cpu_ns + long_turn_ns) + rise_ns + spread_ns(64) <= longest_color_wait_ns);
 /// A count that is older says nothing about now.
 constexpr std::uint64_t longest_count_ns = 2'000'000;
 /// A backlog that the victim alone would not have served by then is shared. With the time between two looks of a watcher (policy.h), the
@@ -64,7 +62,8 @@ bool default_policy::search(worker& w) {
   if (workers_ == 1) return life_.look_before_rest(w);
   home& h = homes_[w.index];
   const std::uint64_t begin = real_now_ns();
-  const std::uint64_t limit_ns = life_.hurried(w) ? 1 : search_ns;
+  if (w.left_behind) take_over(w);
+  const std::uint64_t limit_ns = life_.hurried(w) ? 1 : w.searches.now_ns();
   watch& seen = watches_[w.index];
   seen.judge_loot(begin);
   seen.own.since_ns = 0;
@@ -72,17 +71,26 @@ bool default_policy::search(worker& w) {
   for (std::uint64_t now = begin; now - begin < limit_ns; now = real_now_ns()) {
     // Nobody is left who could make work, but for the outside, which ends a sleep as soon as a search: a server with little to do
     // would spend 50 us on each request.
-    const bool last = life_.watches_outside() && life_.sleepers().view().sleeping() + 1 == workers_;
-    if (life_.leaving(w) || (last ? life_.look_before_rest(w) : life_.look(w)) || h.has_work()) return true;
+    const bool last = life_.watches_outside() && life_.sleepers().view().awake() == 1;
+    if (life_.leaving(w) || (last ? life_.look_before_rest(w) : life_.look(w)) || h.has_work()) return w.searches.found(), true;
     if (stealing_ && now >= looks_at_ns) {
-      if (visit_others(w, now)) return true;
+      if (visit_others(w, now)) return w.searches.found(), true;
       looks_at_ns = now + look_around_ns;
     }
     if (last) return false;
     if (life_.sleepers().view().searching() > most_searchers_) return false;  // enough others look
     for (int n = 0; n < 16; ++n) real_memory::relax();
   }
+  w.searches.in_vain(begin);
   return false;
+}
+
+/// What it has posted to workers that sleep, and has called none of them for.
+void default_policy::take_over(worker& w) noexcept {
+  w.left_behind = false;
+  for (const unsigned victim : watches_[w.index].victims) {
+    if (life_.sleepers().is_asleep(victim) && homes_[victim].has_loot()) static_cast<void>(steal_from(w, victim, most_stolen));
+  }
 }
 
 /// A run's end says nothing of loot that is still there.
@@ -143,7 +151,7 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
     const std::size_t worth = worth_taking(seen, victim, now_ns);
     if (!has_work || (!at_once && (now_ns < seen.keeps_off_until_ns || worth == 0))) continue;
     if (!steal_from(w, victim, at_once ? most_stolen : worth)) continue;
-    if (called) life_.help_has_come();
+    if (called) life_.help_has_come(victim);
     seen.stole_at_ns = real_now_ns();
     seen.took_at_once = at_once;
     return true;
@@ -283,12 +291,13 @@ scheduler_figures default_policy::figures() const noexcept {
 /// The last searcher found work. Is there more, for which another worker should come?
 void default_policy::cover(worker& w) noexcept {
   if (!stealing_) return wake_owners();
-  bool some = false;
-  for (unsigned n = 0; n < workers_; ++n) {
-    const home& h = homes_[n];
-    some = some || h.has_loot();
+  if (life_.sleepers().view().watching()) return;
+  std::size_t loot = 0;
+  for (unsigned n = 0; n < workers_; ++n) loot += homes_[n].has_loot() ? std::max<std::size_t>(homes_[n].runnable(), 1) : 0;
+  // As a tree: a chain of wake-ups, each of which takes 17 to 33 us, would be longer than 1 ms from some 30 workers on.
+  for (unsigned n = 0; n < woken_at_once && n < loot; ++n) {
+    if (!life_.wake_another(w, n)) return;
   }
-  if (some && !life_.sleepers().view().watching()) life_.wake_any(&w);
 }
 
 /// Without stealing, each worker has to run its own: what came while nobody ran woke nobody.

@@ -11,6 +11,7 @@
 /// For the stall watch a policy keeps, in the worker that runs an event: `in_turn`, `running` and `site` (both written whole), and then
 /// `left_in_batch` with `turns`, which together are another number for each event. One that does not is watched by turns only.
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,8 @@
 #include <tartan/core/color.h>
 #include <tartan/core/event.h>
 
+#include "core/sleep/idle_set.h"
+#include "core/sleep/wake_times.h"
 #include "core/worker.h"
 
 namespace tartan::detail {
@@ -50,8 +53,13 @@ struct scheduler_figures {
   std::uint64_t longest_queue = 0;   ///< events that waited in one queue, at most
 };
 
-/// How long a watcher sleeps at most (a static_assert beside the default policy's steals says why so long).
-inline constexpr std::uint64_t longest_watch_ns = 340'000;
+/// How long a watcher sleeps at most (a static_assert beside the default policy's steals says why so long). From 256 workers on the sum is longer than 1 ms.
+[[nodiscard]] constexpr std::uint64_t longest_watch_ns(unsigned workers) noexcept {
+  constexpr std::uint64_t longest = 340'000;
+  constexpr std::uint64_t least = 50'000;
+  const std::uint64_t taken = rise_ns + spread_ns(workers) + 2 * (kernel_slack_ns + way_to_cpu_ns + long_turn_ns);
+  return taken + 2 * least >= longest_color_wait_ns ? least : std::min(longest, (longest_color_wait_ns - taken) / 2);
+}
 
 /// Requirements of a policy. `from` is the calling worker, null on a foreign thread. None is optional: nobody would notice that an optional one
 /// is misspelled, and so never called.
@@ -73,10 +81,11 @@ concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, c
   { p.sources(w) } noexcept -> std::same_as<work_seen>;  // the look before sleeping, after a barrier; posts nothing (alone-awake)
   { c.first_watch_ns() } noexcept -> std::same_as<std::uint64_t>;  // how long a watcher sleeps before that; each further time twice as long
   { p.watch_others(w) } noexcept -> std::same_as<work_seen>;  // a watcher's look, asleep, when its time is up; posts nothing; found: it gets up, and searches
-  { c.polls_at_rest(w) } noexcept -> std::same_as<bool>;  // found nothing: true: takes readiness in its sleep; false: nobody does but others
-  { c.may_stand_by() } noexcept -> std::same_as<bool>;  // whether a sleeper may leave readiness to those who run, and come when they do not look
+  { c.polls_at_rest(w) } noexcept -> std::same_as<polling>;  // found nothing: how it takes readiness in its sleep
+  { c.shares_polling() } noexcept -> std::same_as<bool>;  // whether that is ever polling::shared
+  { p.take_over(w) } noexcept -> std::same_as<void>;  // what waits at workers that sleep, and that this one has left there
   { c.waiting(n) } noexcept -> std::same_as<std::size_t>;  // runnable colors held by a worker, roughly
-  { c.has_loot(n) } noexcept -> std::same_as<bool>;        // whether there are any among them that another one may take; asked where one may stand by
+  { c.has_loot(n) } noexcept -> std::same_as<bool>;        // whether there are any among them that another one may take; asked where polling is shared
   { p.any_left() } noexcept -> std::same_as<bool>;
   { p.drop_all() } noexcept -> std::same_as<std::size_t>;  // no worker runs: destroys every event; gives how many
   { c.figures() } noexcept -> std::same_as<scheduler_figures>;  // no worker runs
@@ -104,8 +113,9 @@ class scheduler {
   /// By an event that takes some microseconds: event_ops::ask_ahead of those that come next, if the policy does so. Threads: w's, within an event.
   virtual void look_ahead(const worker& w) noexcept = 0;
   /// For a worker that rests in a pause; within a run its loop asks the policy itself.
-  [[nodiscard]] virtual bool polls_at_rest(const worker& w) const noexcept = 0;
-  [[nodiscard]] virtual bool may_stand_by() const noexcept = 0;
+  [[nodiscard]] virtual polling polls_at_rest(const worker& w) const noexcept = 0;
+  [[nodiscard]] virtual bool shares_polling() const noexcept = 0;
+  virtual void take_over(worker& w) noexcept = 0;
   /// Whether any event waits, on any worker. Threads: no worker runs.
   [[nodiscard]] virtual bool any_left() noexcept = 0;
   [[nodiscard]] virtual std::size_t waiting(unsigned worker_index) const noexcept = 0;

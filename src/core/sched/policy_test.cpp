@@ -27,8 +27,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/futex_poller.h"
-#include "core/readiness_source.h"
+#include "core/sleep/futex_poller.h"
+#include "core/sleep/readiness_source.h"
 #include "core/sched/default_policy.h"
 #include "core/sched/polling_event_policy_fixture.h"
 #include "core/sched/serial_policy_fixture.h"

@@ -70,7 +70,7 @@ class polling_event_policy : public serial_policy {
       run_event(w, next);
     } else if (alone) {
       rt_.life().begin_search(w);
-      rt_.life().rest(w, true);
+      rt_.life().rest(w, detail::polling::always);
     } else {
       (void)rt_.life().look(w);
     }
@@ -91,7 +91,7 @@ class polling_event_policy : public serial_policy {
     return in_its_way || runnable() != queue_.end() ? detail::work_seen::found : detail::work_seen::none;
   }
   /// Who has not got the polling event sleeps until it is called.
-  [[nodiscard]] static constexpr bool polls_at_rest(const detail::worker& /*w*/) noexcept { return false; }
+  [[nodiscard]] static constexpr detail::polling polls_at_rest(const detail::worker& /*w*/) noexcept { return detail::polling::never; }
   [[nodiscard]] bool any_left() noexcept {
     const std::lock_guard hold{lock_};
     return std::any_of(queue_.begin(), queue_.end(), [](const pending& each) { return each.what != nullptr; });

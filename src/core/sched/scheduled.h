@@ -29,8 +29,9 @@ class scheduled final : public scheduler {
   std::uint64_t first_watch_ns() const noexcept override { return policy_.first_watch_ns(); }
   void cover(worker& w) noexcept override { policy_.cover(w); }
   void look_ahead(const worker& w) noexcept override { policy_.look_ahead(w); }
-  bool polls_at_rest(const worker& w) const noexcept override { return policy_.polls_at_rest(w); }
-  bool may_stand_by() const noexcept override { return policy_.may_stand_by(); }
+  polling polls_at_rest(const worker& w) const noexcept override { return policy_.polls_at_rest(w); }
+  bool shares_polling() const noexcept override { return policy_.shares_polling(); }
+  void take_over(worker& w) noexcept override { policy_.take_over(w); }
   bool any_left() noexcept override { return policy_.any_left(); }
   std::size_t waiting(unsigned worker_index) const noexcept override { return policy_.waiting(worker_index); }
   bool has_loot(unsigned worker_index) const noexcept override { return policy_.has_loot(worker_index); }

@@ -111,12 +111,15 @@ class serial_policy {
     return w.index == 0 && waiting(0) != 0 ? detail::work_seen::found : detail::work_seen::none;
   }
   static void leave(const detail::worker& /*w*/) noexcept {}
-  [[nodiscard]] static constexpr bool may_stand_by() noexcept { return false; }
+  [[nodiscard]] static constexpr bool shares_polling() noexcept { return false; }
+  static void take_over(const detail::worker& /*w*/) noexcept {}
   [[nodiscard]] static constexpr bool has_loot(unsigned /*worker_index*/) noexcept { return false; }
-  [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return detail::longest_watch_ns; }
+  [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return detail::longest_watch_ns(2); }
   [[nodiscard]] static detail::work_seen watch_others(const detail::worker& /*w*/) noexcept { return detail::work_seen::found; }
   [[nodiscard]] static detail::scheduler_figures figures() noexcept { return {}; }
-  [[nodiscard]] bool polls_at_rest(const detail::worker& w) const noexcept { return w.index == poller; }
+  [[nodiscard]] detail::polling polls_at_rest(const detail::worker& w) const noexcept {
+    return w.index == poller ? detail::polling::always : detail::polling::never;
+  }
   [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept {
     const std::lock_guard hold{lock_};
     return worker_index == 0 ? queue_.size() : 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// Readiness by epoll, and the place where idle workers sleep.
+/// Readiness by epoll, and the place where one idle worker sleeps.
 
 #include <sys/epoll.h>
 #include <tartan/io/file_descriptor.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/memory.h"
-#include "core/readiness_source.h"
+#include "core/sleep/readiness_source.h"
 #include "io/event_bell.h"
 #include "io/system.h"
 
@@ -27,10 +27,10 @@ struct epoll_calls : bell_calls {
   };
 };
 
-/// One edge-triggered epoll descriptor for all workers, and an eventfd in it by which they are called.
+/// One edge-triggered epoll descriptor for all workers, and an eventfd in it by which the one that sleeps there is called.
 ///
-/// Every idle worker sleeps in it, and the kernel wakes one for each edge: the one that went to sleep last, whose caches are warm.
-/// No protocol of ours decides who polls.
+/// One worker sleeps in it at a time (docs/design/sleeping.md); others look, without waiting. The eventfd is not edge-triggered: a look sees that it
+/// rings, and leaves the ring to the sleeper.
 class epoll_source final : public readiness_source {
  public:
   /// Errors: std::system_error.
@@ -53,7 +53,8 @@ class epoll_source final : public readiness_source {
   [[nodiscard]] bool has_aside() const noexcept override { return any_aside_.load(std::memory_order_acquire); }
   bool harvest(unsigned worker) noexcept override;
   [[nodiscard]] bool may_have_left(unsigned worker) const noexcept override;
-  [[nodiscard]] bool took_call(unsigned worker) noexcept override;
+  [[nodiscard]] bool saw_call(unsigned worker) const noexcept override;
+  void forget_call() noexcept override { bell_.silence(); }
   [[nodiscard]] int descriptor() const noexcept override { return epoll_.get(); }
 
  private:
@@ -67,7 +68,7 @@ class epoll_source final : public readiness_source {
   const epoll_calls calls_;
   readiness_ledger* ledger_ = nullptr;
   const file_descriptor epoll_;
-  const event_bell bell_;  ///< never silenced, for a ring is an edge all the same
+  const event_bell bell_;
   std::vector<std::unique_ptr<haul>> hauls_;
   real_memory::atomic<bool> coarse_{false};     ///< the kernel is older than 5.11 and has no epoll_pwait2: relaxed
   std::mutex aside_lock_;                       ///< guards aside_

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 #include "io/source_fixture.h"
 #include "tests/workers.h"
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 #include "io/select/select_source.h"
 #include "io/source_fixture.h"
 #include "tests/workers.h"

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "core/fatal.h"
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 #include "io/readiness.h"
 
 namespace tartan::detail {
@@ -231,8 +231,9 @@ void select_source::report_closed(visit& mine) noexcept {
 
 readiness_source::ended_by select_source::wait(unsigned worker, std::uint64_t at_most_ns) noexcept {
   visit& mine = *visits_[worker];
-  if (look(mine, at_most_ns)) return ended_by::call;
-  return mine.count != 0 ? ended_by::readiness : ended_by::time;
+  const bool called = look(mine, at_most_ns);
+  if (mine.count != 0) return ended_by::readiness;
+  return called ? ended_by::call : ended_by::time;
 }
 
 void select_source::call() noexcept {

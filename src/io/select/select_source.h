@@ -16,7 +16,7 @@
 
 #include "core/fork_guard.h"
 #include "core/memory.h"
-#include "core/readiness_source.h"
+#include "core/sleep/readiness_source.h"
 #include "io/event_bell.h"
 #include "io/system.h"
 
@@ -61,8 +61,6 @@ class select_source final : public readiness_source {
   /// What is set aside is wanted again instead.
   [[nodiscard]] bool has_aside() const noexcept override { return false; }
   bool harvest(unsigned worker) noexcept override;
-  /// Calls are for those that block.
-  [[nodiscard]] bool took_call(unsigned /*worker*/) noexcept override { return false; }
   /// None: nobody else can wait for what it waits for.
   [[nodiscard]] int descriptor() const noexcept override { return -1; }
 

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 #include "io/source_fixture.h"
 #include "tests/temporary_folder.h"
 #include "tests/workers.h"

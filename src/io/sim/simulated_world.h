@@ -6,7 +6,7 @@
 #include <tartan/io/simulation.h>
 #include <vector>
 
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 #include "io/sim/simulated_network.h"
 
 namespace tartan::detail {

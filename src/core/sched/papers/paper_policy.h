@@ -58,9 +58,10 @@ class paper_policy {
   void place(strand_state& s, unsigned worker_index) noexcept { self().move_class_of(color_of(s), worker_index); }
 
   static void leave(const worker& /*w*/) noexcept {}
-  [[nodiscard]] static constexpr bool may_stand_by() noexcept { return false; }
-  [[nodiscard]] static constexpr bool has_loot(unsigned /*worker_index*/) noexcept { return false; }  // nobody stands by who could be called for it
-  [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return longest_watch_ns; }
+  [[nodiscard]] static constexpr bool shares_polling() noexcept { return false; }
+  static void take_over(const worker& /*w*/) noexcept {}
+  [[nodiscard]] static constexpr bool has_loot(unsigned /*worker_index*/) noexcept { return false; }  // there is no guard that could be called for it
+  [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return longest_watch_ns(2); }
   /// Who has left something behind gets up, and looks for itself.
   [[nodiscard]] static work_seen watch_others(const worker& /*w*/) noexcept { return work_seen::found; }
 

@@ -12,7 +12,7 @@
 #include "core/clock.h"
 #include "core/sched/papers/paper_policy.h"
 #include "core/sched/papers/select_task.h"
-#include "core/wake_times.h"
+#include "core/sleep/wake_times.h"
 
 namespace tartan::detail {
 
@@ -32,7 +32,7 @@ class per_core_policy : public paper_policy<P> {
       if (life_.leaving(w) || (life_.hurried(w) ? life_.look(w) : life_.look_at_timers())) return true;
       if (homes_.size_seen(w.index) != 0 || (stealing_ && steal(w))) return true;
       // Who would block for readiness does so at once, if nobody is left who could make work.
-      const bool last = life_.sleepers().view().sleeping() + 1 == workers_;
+      const bool last = life_.sleepers().view().awake() == 1;
       if (last || life_.hurried(w) || real_now_ns() - begin >= search_ns) return false;  // the papers' spin for ever
       for (int n = 0; n < 16; ++n) real_memory::relax();
     }
@@ -47,7 +47,7 @@ class per_core_policy : public paper_policy<P> {
     summon_owners(w);
     return is_any_worth_a_visit() ? work_seen::declined : work_seen::none;
   }
-  [[nodiscard]] bool polls_at_rest(const worker& w) const noexcept { return homes_.owner_of(0) == w.index; }
+  [[nodiscard]] polling polls_at_rest(const worker& w) const noexcept { return homes_.owner_of(0) == w.index ? polling::always : polling::never; }
   [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept { return homes_.waiting(worker_index); }
   [[nodiscard]] bool any_left() noexcept {
     std::size_t tasks = 0;

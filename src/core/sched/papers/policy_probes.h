@@ -23,7 +23,7 @@ struct policy_probe {
   static bool turn(runtime& rt, unsigned worker) { return of(rt).turn(rt.state().life().at(worker)); }
   static bool search(runtime& rt, unsigned worker) { return of(rt).search(rt.state().life().at(worker)); }
   static work_seen sources(runtime& rt, unsigned worker) { return of(rt).sources(rt.state().life().at(worker)); }
-  static bool polls_at_rest(runtime& rt, unsigned worker) { return of(rt).polls_at_rest(rt.state().life().at(worker)); }
+  static polling polls_at_rest(runtime& rt, unsigned worker) { return of(rt).polls_at_rest(rt.state().life().at(worker)); }
 };
 
 }  // namespace tartan::detail

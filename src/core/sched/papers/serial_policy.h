@@ -35,7 +35,7 @@ class serial_policy : public paper_policy<serial_policy> {
   static void look_ahead(const worker& /*w*/) noexcept {}
   void cover(worker& /*w*/) noexcept {}
   [[nodiscard]] work_seen sources(const worker& w) noexcept;
-  [[nodiscard]] static constexpr bool polls_at_rest(const worker& /*w*/) noexcept { return true; }
+  [[nodiscard]] static constexpr polling polls_at_rest(const worker& w) noexcept { return w.index == 0 ? polling::always : polling::never; }
   [[nodiscard]] std::size_t waiting(unsigned /*worker_index*/) const noexcept { return size_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool any_left() noexcept { return waiting(0) != 0 || has_foreign(); }
   std::size_t drop_all() noexcept;

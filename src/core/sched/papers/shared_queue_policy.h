@@ -53,7 +53,9 @@ class shared_queue_policy : public paper_policy<shared_queue_policy> {
   static void look_ahead(const worker& /*w*/) noexcept {}
   void cover(worker& w) noexcept;
   [[nodiscard]] work_seen sources(const worker& w) noexcept;
-  [[nodiscard]] bool polls_at_rest(const worker& w) const noexcept { return blocks_.load(std::memory_order_relaxed) == w.index; }
+  [[nodiscard]] polling polls_at_rest(const worker& w) const noexcept {
+    return blocks_.load(std::memory_order_relaxed) == w.index ? polling::always : polling::never;
+  }
   [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept;
   [[nodiscard]] bool any_left() noexcept { return size_.load(std::memory_order_acquire) != 0; }  // pairs with submit
   std::size_t drop_all() noexcept;

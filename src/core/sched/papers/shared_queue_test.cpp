@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/futex_poller.h"
+#include "core/sleep/futex_poller.h"
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "tests/workers.h"

@@ -11,7 +11,7 @@
 #include <tartan/core/runtime.h>
 #include <thread>
 
-#include "core/futex_poller.h"
+#include "core/sleep/futex_poller.h"
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/papers/input_fixture.h"

@@ -5,7 +5,7 @@
 
 namespace tartan::detail {
 
-/// One set of descriptors in which all idle workers sleep together: whatever becomes ready wakes one of them.
+/// One set of descriptors, at which one worker sleeps at a time: whatever becomes ready wakes it.
 ///
 /// Threads: every worker calls it at once, for itself.
 class readiness_source {
@@ -22,9 +22,12 @@ class readiness_source {
   /// deliver() or set_aside(). May give `time` early for no reason.
   [[nodiscard]] virtual ended_by wait(unsigned worker, std::uint64_t at_most_ns) noexcept = 0;
 
-  /// Ends the wait of one worker, whichever; if none waits, of the next that does. Several calls may end only one wait.
+  /// Ends the wait of the worker that waits; if none does, of the next one. Several calls may end only one wait. A look does not take it.
   /// Async-signal-safe.
   virtual void call() noexcept = 0;
+  /// Whether a harvest has seen one that has ended no wait yet; and forgets it, by the worker that alone may wait.
+  [[nodiscard]] virtual bool saw_call(unsigned /*worker*/) const noexcept { return false; }
+  virtual void forget_call() noexcept {}
 
   /// What one worker alone takes at once, and has to serve before it looks again; several may take more.
   static constexpr int most_alone = 32;
@@ -40,8 +43,6 @@ class readiness_source {
   virtual bool harvest(unsigned worker) noexcept = 0;
   /// Whether that has taken as much as it takes at once: there may be more.
   [[nodiscard]] virtual bool may_have_left(unsigned /*worker*/) const noexcept { return false; }
-  /// Whether that has taken a call(), so that nobody's wait ends by it; forgets it.
-  [[nodiscard]] virtual bool took_call(unsigned worker) noexcept = 0;
 
   /// Readable while something is ready that nobody has taken. Threads: any.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;

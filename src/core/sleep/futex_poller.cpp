@@ -1,7 +1,7 @@
 // A condition variable needs a lock that a signal handler must not take, and a waker that finds the sleeper already awake pays for
 // it all the same. A futex sleeps on the token itself: the kernel compares it with `asleep` under its own lock, so that a token
 // changed in between ends the sleep at once, and wake() is one system call that is safe in a signal handler.
-#include "core/futex_poller.h"
+#include "core/sleep/futex_poller.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -71,62 +71,56 @@ void futex_poller::attach(unsigned workers) {
   }
 }
 
-void futex_poller::make_standby() noexcept {
-  if (workers_ != 2 || kind_ != seat_kind::futex || source_.load(std::memory_order_relaxed) != nullptr) return;
-  standby_.emplace();
-  if (!standby_->is_open()) standby_.reset();  // no descriptor is left for it: all wait for readiness
+void futex_poller::make_guard_bed() {
+  if (workers_ == 1 || kind_ != seat_kind::futex) return;
+  std::call_once(guard_made_, [this] { guard_ = std::make_unique<guard_bed>(); });
 }
 
 void futex_poller::take_source(readiness_source& source) noexcept {
   source_.store(&source, std::memory_order_release);  // pairs with source()
 }
 
-void futex_poller::approach(unsigned worker, bool beside) noexcept {
-  // relaxed: known-seat: ordered by the token
-  seats_[worker].in.store(beside ? nullptr : source(), std::memory_order_relaxed);
-  seats_[worker].stands_by.store(false, std::memory_order_relaxed);
+void futex_poller::approach(unsigned worker, bed where) noexcept {
+  // relaxed: known-bed: ordered by the token
+  seats_[worker].where.store(where, std::memory_order_relaxed);
+  seats_[worker].known.store(source(), std::memory_order_relaxed);
 }
 
-void futex_poller::stand_by(unsigned worker) noexcept {
-  // relaxed: known-seat: ordered by the token
-  seats_[worker].in.store(nullptr, std::memory_order_relaxed);
-  seats_[worker].stands_by.store(true, std::memory_order_relaxed);
-}
+void futex_poller::set_alarm(std::uint64_t at_ns) noexcept { guard_->set(at_ns); }
 
-void futex_poller::set_alarm(std::uint64_t at_ns) noexcept { standby_->set(at_ns); }
-
-bool futex_poller::is_seated(unsigned worker) const noexcept { return seats_[worker].in.load(std::memory_order_relaxed) == source(); }
+bool futex_poller::is_seated(unsigned worker) const noexcept { return seats_[worker].known.load(std::memory_order_relaxed) == source(); }
 
 std::uint64_t futex_poller::now_ns() noexcept {
   return real_now_ns();
 }
 
 slept futex_poller::sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept {
-  readiness_source* const in = seats_[worker].in.load(std::memory_order_relaxed);
-  if (seats_[worker].stands_by.load(std::memory_order_relaxed)) return sleep_at_standby(token, limit);
-  if (in == nullptr) return kind_ == seat_kind::pipe ? sleep_by_pipe(worker, token, limit) : sleep_by_futex(token, limit);
+  switch (seats_[worker].where.load(std::memory_order_relaxed)) {
+    case bed::source: return sleep_at_source(worker, token, limit);
+    case bed::guard: return sleep_as_guard(token, limit);
+    case bed::token: break;
+  }
+  return kind_ == seat_kind::pipe ? sleep_by_pipe(worker, token, limit) : sleep_by_futex(token, limit);
+}
+
+slept futex_poller::sleep_at_source(unsigned worker, wake_token& token, sleep_limit limit) noexcept {
+  readiness_source& in = *source();
   const std::uint64_t end_ns = end_of(limit);
   while (token.load(std::memory_order_acquire) == token_asleep) {  // pairs with the waker's claim
     const std::uint64_t leg_ns = leg_until(end_ns);
     if (leg_ns == 0) break;
-    switch (in->wait(worker, leg_ns)) {
-      case readiness_source::ended_by::call:
-        return slept::called;
-      case readiness_source::ended_by::readiness:
-        return slept::ready;
-      case readiness_source::ended_by::time:
-        break;
-    }
+    // A call for an earlier sleep ends this one too early: the token tells.
+    if (in.wait(worker, leg_ns) == readiness_source::ended_by::readiness) return slept::ready;
   }
   return slept::alone;
 }
 
-slept futex_poller::sleep_at_standby(wake_token& token, sleep_limit limit) noexcept {
+slept futex_poller::sleep_as_guard(wake_token& token, sleep_limit limit) noexcept {
   const std::uint64_t end_ns = end_of(limit);
   while (token.load(std::memory_order_acquire) == token_asleep) {  // pairs with the waker's claim
     const std::uint64_t leg_ns = leg_until(end_ns);
     if (leg_ns == 0) break;
-    if (standby_->wait(leg_ns)) return slept::alarm;
+    if (guard_->wait(leg_ns)) return slept::alarm;
   }
   return slept::alone;
 }
@@ -166,9 +160,12 @@ slept futex_poller::sleep_by_pipe(unsigned worker, wake_token& token, sleep_limi
 }
 
 void futex_poller::wake(unsigned worker, wake_token& token) noexcept {
-  // relaxed: known-seat: the caller's claim has acquired it
-  if (readiness_source* const in = seats_[worker].in.load(std::memory_order_relaxed)) return in->call();
-  if (seats_[worker].stands_by.load(std::memory_order_relaxed)) return standby_->call();
+  // relaxed: known-bed: the caller's claim has acquired it
+  switch (seats_[worker].where.load(std::memory_order_relaxed)) {
+    case bed::source: return source()->call();
+    case bed::guard: return guard_->call();
+    case bed::token: break;
+  }
   const int errno_before = errno;  // a signal handler's caller may be about to read it
   if (kind_ == seat_kind::pipe) {
     const char byte = 0;
@@ -181,17 +178,12 @@ void futex_poller::wake(unsigned worker, wake_token& token) noexcept {
   errno = errno_before;
 }
 
-void futex_poller::call_again() noexcept {
-  if (readiness_source* const from = source()) from->call();
-}
-
 void futex_poller::deliver(unsigned worker) noexcept {
-  if (readiness_source* const in = seats_[worker].in.load(std::memory_order_relaxed)) in->deliver(worker);
+  if (seats_[worker].where.load(std::memory_order_relaxed) == bed::source) source()->deliver(worker);
 }
 
 bool futex_poller::set_aside(unsigned worker) noexcept {
-  readiness_source* const in = seats_[worker].in.load(std::memory_order_relaxed);
-  return in != nullptr && in->set_aside(worker);
+  return seats_[worker].where.load(std::memory_order_relaxed) == bed::source && source()->set_aside(worker);
 }
 
 bool futex_poller::has_aside() const noexcept {
@@ -209,9 +201,13 @@ bool futex_poller::may_have_left(unsigned worker) const noexcept {
   return from != nullptr && from->may_have_left(worker);
 }
 
-bool futex_poller::took_call(unsigned worker) noexcept {
-  readiness_source* const from = source();
-  return from != nullptr && from->took_call(worker);
+bool futex_poller::saw_call(unsigned worker) const noexcept {
+  const readiness_source* const from = source();
+  return from != nullptr && from->saw_call(worker);
+}
+
+void futex_poller::forget_call() noexcept {
+  if (readiness_source* const from = source()) from->forget_call();
 }
 
 int futex_poller::descriptor() const noexcept {

@@ -1,12 +1,13 @@
 // A sleep with a time limit of its own would end each time, at 38 us, although whoever runs has looked at what is ready long since. A timerfd
 // is set ahead by those who run, while the sleeper sleeps on.
-#include "core/standby.h"
+#include "core/sleep/guard_bed.h"
 
 #include <cerrno>
 #include <string>
+#include <system_error>
 
 #include "core/fatal.h"
-#include "core/poller.h"
+#include "core/sleep/poller.h"
 
 namespace tartan::detail {
 
@@ -20,23 +21,21 @@ constexpr std::uint64_t ns_per_s = 1'000'000'000;
 
 }  // namespace
 
-standby::standby(standby_calls calls) noexcept : calls_{calls} {
-  const int bell = calls_.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (bell < 0) return;
+guard_bed::guard_bed(guard_calls calls) : calls_{calls} {
+  bell_ = calls_.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (bell_ < 0) throw std::system_error{errno, std::system_category(), "an eventfd for workers to sleep at"};
   timer_ = calls_.timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-  if (timer_ >= 0) {
-    bell_ = bell;
-  } else {
-    static_cast<void>(calls_.close(bell));  // Linux has closed it whatever it says
-  }
+  if (timer_ >= 0) return;
+  const int error = errno;
+  static_cast<void>(calls_.close(bell_));  // Linux has closed it whatever it says
+  throw std::system_error{error, std::system_category(), "a timerfd for workers to sleep at"};
 }
 
-standby::~standby() {
-  if (!is_open()) return;
+guard_bed::~guard_bed() {
   for (const int each : {timer_, bell_}) static_cast<void>(calls_.close(each));
 }
 
-bool standby::wait(std::uint64_t at_most_ns) noexcept {
+bool guard_bed::wait(std::uint64_t at_most_ns) noexcept {
   pollfd both[2] = {{timer_, POLLIN, 0}, {bell_, POLLIN, 0}};
   const timespec limit{static_cast<std::time_t>(at_most_ns / ns_per_s), static_cast<long>(at_most_ns % ns_per_s)};
   const int ready = calls_.ppoll(both, 2, at_most_ns == never_ns ? nullptr : &limit, nullptr);
@@ -46,7 +45,7 @@ bool standby::wait(std::uint64_t at_most_ns) noexcept {
   return both[0].revents != 0 && drain(timer_);  // somebody may have set it ahead since
 }
 
-bool standby::drain(int descriptor) noexcept {
+bool guard_bed::drain(int descriptor) noexcept {
   std::uint64_t count = 0;
   while (calls_.read(descriptor, &count, sizeof count) < 0) {
     if (errno == EAGAIN) return false;
@@ -55,7 +54,7 @@ bool standby::drain(int descriptor) noexcept {
   return true;
 }
 
-void standby::call() noexcept {
+void guard_bed::call() noexcept {
   const int errno_before = errno;  // a signal handler's caller may be about to read it
   const std::uint64_t one = 1;
   while (calls_.write(bell_, &one, sizeof one) < 0 && errno != EAGAIN) {  // EAGAIN: it was rung 2^64 times
@@ -64,7 +63,7 @@ void standby::call() noexcept {
   errno = errno_before;
 }
 
-void standby::set(std::uint64_t at_ns) noexcept {
+void guard_bed::set(std::uint64_t at_ns) noexcept {
   const itimerspec when{{}, {static_cast<std::time_t>(at_ns / ns_per_s), static_cast<long>(at_ns % ns_per_s)}};
   if (calls_.timerfd_settime(timer_, TFD_TIMER_ABSTIME, &when, nullptr) != 0) failed("timerfd_settime", errno, "workers cannot be woken");
 }

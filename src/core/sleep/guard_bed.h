@@ -1,5 +1,5 @@
 #pragma once
-/// Where one worker sleeps that leaves what becomes ready to the others.
+/// Where the guard sleeps: the one worker with a time limit, which the others put off as long as they look themselves.
 
 #include <poll.h>
 #include <signal.h>
@@ -13,8 +13,8 @@
 
 namespace tartan::detail {
 
-/// The system calls of a standby; a test puts failing ones here.
-struct standby_calls {
+/// The system calls of a guard_bed; a test puts failing ones here.
+struct guard_calls {
   int (*eventfd)(unsigned, int) = &::eventfd;
   int (*timerfd_create)(int, int) = [](int clock, int flags) { return ::timerfd_create(clock, flags); };
   int (*timerfd_settime)(int, int, const itimerspec*, itimerspec*) = &::timerfd_settime;
@@ -27,15 +27,13 @@ struct standby_calls {
 /// A timer that others may set while somebody sleeps at it, and a bell.
 ///
 /// Threads: any; one waits at a time.
-class standby {
+class guard_bed {
  public:
-  explicit standby(standby_calls calls = {}) noexcept;
-  standby(const standby&) = delete;
-  standby& operator=(const standby&) = delete;
-  ~standby();
-
-  /// Whether there were descriptors for it.
-  [[nodiscard]] bool is_open() const noexcept { return timer_ >= 0; }
+  /// Errors: std::system_error if there are no descriptors for it.
+  explicit guard_bed(guard_calls calls = {});
+  guard_bed(const guard_bed&) = delete;
+  guard_bed& operator=(const guard_bed&) = delete;
+  ~guard_bed();
 
   /// Blocks until the timer goes off, somebody calls, or so much time has passed; never_ns: no limit. True: the timer. It may return
   /// early for no reason.
@@ -52,7 +50,7 @@ class standby {
  private:
   [[nodiscard]] bool drain(int descriptor) noexcept;
 
-  const standby_calls calls_;
+  const guard_calls calls_;
   int timer_ = -1;
   int bell_ = -1;
 };

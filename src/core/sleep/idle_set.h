@@ -1,8 +1,8 @@
 #pragma once
-/// Who sleeps, who searches, and who is to be woken. See docs/design/idle-set.md.
+/// Who sleeps, who searches, and who is to be woken. See docs/design/sleeping.md.
 ///
 /// A wake-up costs the waker 2 to 13 us, so one per post is out of the question; a lost one costs everything. Hence: a poster only
-/// reads one word that hardly ever changes; while a worker searches on account of a wake-up nobody wakes another, and it wakes the next.
+/// reads one word that hardly ever changes; while a worker searches on account of a wake-up nobody wakes another, and it wakes the next ones.
 
 #include <cstdint>
 #include <memory>
@@ -15,29 +15,57 @@ namespace tartan::detail {
 struct idle_view {
   std::uint64_t word;
 
+  static constexpr unsigned most_workers = 1024;
+  static constexpr std::uint64_t count_mask = 0x7ff;
+  static constexpr unsigned awake_shift = 11;
+  static constexpr unsigned searching_shift = 28;
   static constexpr std::uint64_t one_sleeping = 1;
-  static constexpr std::uint64_t watching_bit = std::uint64_t{1} << 16;
-  static constexpr std::uint64_t paused_bit = std::uint64_t{1} << 17;
-  static constexpr std::uint64_t forked_bit = std::uint64_t{1} << 18;
-  static constexpr std::uint64_t one_searching = std::uint64_t{1} << 24;
+  static constexpr std::uint64_t one_awake = std::uint64_t{1} << awake_shift;
+  static constexpr std::uint64_t watching_bit = std::uint64_t{1} << 22;
+  static constexpr std::uint64_t polling_bit = std::uint64_t{1} << 23;
+  static constexpr std::uint64_t paused_bit = std::uint64_t{1} << 24;
+  static constexpr std::uint64_t forked_bit = std::uint64_t{1} << 25;
+  static constexpr std::uint64_t one_searching = std::uint64_t{1} << searching_shift;
   /// Counts every end of a rest, so that "all sleep, as they did before" cannot be mistaken. On top: it may wrap around.
   static constexpr std::uint64_t one_end = std::uint64_t{1} << 40;
 
-  [[nodiscard]] unsigned sleeping() const noexcept { return static_cast<unsigned>(word & 0xffff); }
-  /// At most the true number, never more: a waker counts the search of whom it wakes after it has claimed him, and by then
-  /// that search may be over. So the field can be -1 for a moment; flags lie below it, and what lies above only counts ends.
-  [[nodiscard]] int searching_or_owed() const noexcept { return static_cast<std::int16_t>((word >> 24) & 0xffff); }
+  [[nodiscard]] unsigned sleeping() const noexcept { return static_cast<unsigned>(word & count_mask); }
+  /// Workers that are there and do not sleep. One that has retired is neither.
+  [[nodiscard]] unsigned awake() const noexcept { return static_cast<unsigned>((word >> awake_shift) & count_mask); }
+  /// At most the true number, never more: a waker counts the search of the worker that it wakes after it has claimed that one, and by then the
+  /// search may be over. So the field can be -1 for a moment; flags lie below it, and what lies above only counts ends.
+  [[nodiscard]] int searching_or_owed() const noexcept {
+    constexpr unsigned above = 64 - 40;
+    return static_cast<int>(static_cast<std::int64_t>(word << above) >> (above + searching_shift));
+  }
   [[nodiscard]] unsigned searching() const noexcept {
     const int counted = searching_or_owed();
     return counted > 0 ? static_cast<unsigned>(counted) : 0;
   }
+  /// One sleeps with a time limit, and looks by itself.
   [[nodiscard]] bool watching() const noexcept { return (word & watching_bit) != 0; }
+  /// One sleeps where readiness wakes it.
+  [[nodiscard]] bool polling() const noexcept { return (word & polling_bit) != 0; }
   [[nodiscard]] bool paused() const noexcept { return (word & paused_bit) != 0; }
   [[nodiscard]] bool forked() const noexcept { return (word & forked_bit) != 0; }
   /// There is a watcher, and the runtime runs.
   [[nodiscard]] bool is_watched() const noexcept { return (word & (watching_bit | paused_bit | forked_bit)) == watching_bit; }
   /// Nothing for a poster to do: nobody sleeps, and the runtime runs.
-  [[nodiscard]] bool quiet() const noexcept { return (word & (0xffff | paused_bit | forked_bit)) == 0; }
+  [[nodiscard]] bool quiet() const noexcept { return (word & (count_mask | paused_bit | forked_bit)) == 0; }
+};
+
+/// Where a worker sleeps.
+enum class bed : std::uint8_t {
+  token,   ///< on its token; only a call ends its sleep
+  guard,   ///< at the alarm that those who run set ahead (guard_word.h)
+  source,  ///< where readiness ends its sleep
+};
+
+/// How a policy wants what becomes ready to be taken while a worker rests (its-policy-polls).
+enum class polling : std::uint8_t {
+  never,   ///< this worker sleeps where no readiness comes: another one takes it
+  always,  ///< readiness ends its sleep, and it posts it
+  shared,  ///< by whichever worker is awake; while none is, by one that sleeps
 };
 
 /// Counts and tokens of all workers.
@@ -45,11 +73,13 @@ template <class Memory>
 class idle_set {
  public:
   using token = typename Memory::template atomic<std::uint32_t>;
-  /// woken: to look for work that another sleeper could as well find; summoned: it must be this one.
-  enum : std::uint32_t { awake = 0, asleep = 1, woken = 2, summoned = 3 };
+  enum : std::uint32_t { awake = 0, asleep = 1, woken = 2 };
   static constexpr unsigned nobody = ~0u;
 
-  explicit idle_set(unsigned workers) : workers_{workers}, sleepers_{std::make_unique<sleeper[]>(workers)} {}
+  /// `workers` of them are there, and awake.
+  explicit idle_set(unsigned workers) : idle_set{workers, workers} {}
+  idle_set(unsigned workers, unsigned most_workers)
+      : workers_{most_workers}, sleepers_{std::make_unique<sleeper[]>(most_workers)}, word_{workers * idle_view::one_awake, "idle word"} {}
 
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }
   [[nodiscard]] token& token_of(unsigned worker) noexcept { return sleepers_[worker].state; }
@@ -83,26 +113,31 @@ class idle_set {
   /// running -> searching.
   void search() noexcept { word_.fetch_add(idle_view::one_searching, std::memory_order_acq_rel); }
 
-  /// searching -> running. If it gives true, this was the last searcher, every source is to be looked at again (a barrier
-  /// has been passed), and another worker woken if there is more. While nobody sleeps there is nobody to wake: whoever goes to rest later
-  /// looks at every source itself (covered).
-  [[nodiscard]] bool end_search() noexcept {
-    const idle_view before{word_.fetch_sub(idle_view::one_searching, std::memory_order_acq_rel)};
-    if (before.searching_or_owed() > 1 || before.sleeping() == 0) return false;
-    pass_barrier(before.sleeping() + 1 == workers_);  // covered: pairs with the barriers of posters that left their work to a searcher
-    return true;
+  /// searching -> running. Gives what there is from then on. If owes_cover() says so, this was the last searcher: every source is to be looked at
+  /// again (a barrier has been passed), and others woken if there is more. While nobody sleeps there is nobody to wake: a worker that goes to
+  /// rest later looks at every source itself (covered).
+  [[nodiscard]] idle_view end_search() noexcept {
+    const idle_view now{word_.fetch_sub(idle_view::one_searching, std::memory_order_acq_rel) - idle_view::one_searching};
+    if (owes_cover(now)) pass_barrier(now.awake() == 1);  // covered: pairs with the barriers of posters that left their work to a searcher
+    return now;
   }
+  [[nodiscard]] static bool owes_cover(idle_view after_search) noexcept { return after_search.searching_or_owed() <= 0 && after_search.sleeping() != 0; }
 
-  /// searching -> asleep. After it, every source is to be looked at before sleeping (a barrier has been passed).
+  /// searching -> asleep, in that bed. After it, every source is to be looked at before sleeping (a barrier has been passed). Gives what the last
+  /// read-modify-write has seen: if nobody is awake, this worker was the last one.
   ///
   /// Cost: two read-modify-writes (of one worker, one) and a full fence; instead of that a heavy barrier, and so a system call, while another
   /// worker is awake.
-  void rest(unsigned worker) noexcept {
-    word_.fetch_add(idle_view::one_sleeping - idle_view::one_searching, std::memory_order_acq_rel);
+  idle_view rest(unsigned worker, bed where = bed::token) noexcept {
+    sleepers_[worker].where.store(where, std::memory_order_relaxed);  // ordered by the token
+    constexpr std::uint64_t change = idle_view::one_sleeping - idle_view::one_searching - idle_view::one_awake;
+    const std::uint64_t counted = word_.fetch_add(change, std::memory_order_acq_rel) + change;
     // release: what this worker did; pairs with the acquire of a claim
     sleepers_[worker].state.store(asleep, std::memory_order_release);
     // Read once more by a read-modify-write, now that the token is there: who wakes, or pauses, later than that sees it.
-    pass_barrier(workers_ == 1 || latest_view().sleeping() == workers_);  // covered: pairs with the barriers of posters that saw nobody asleep
+    const idle_view last = workers_ == 1 ? idle_view{counted} : latest_view();
+    pass_barrier(last.awake() == 0);  // covered: pairs with the barriers of posters that saw nobody asleep
+    return last;
   }
 
   /// asleep -> searching, by the worker itself: woken, or found something, or its time is up. Its own step in any case, so that it
@@ -112,29 +147,13 @@ class idle_set {
     const bool claimed = sleepers_[worker].state.exchange(awake, std::memory_order_acq_rel) != asleep;
     // The waker counts the search of whom it wakes.
     const std::uint64_t search = claimed ? 0 : idle_view::one_searching;
-    word_.fetch_add(idle_view::one_end - idle_view::one_sleeping + search, std::memory_order_acq_rel);
+    word_.fetch_add(idle_view::one_end + idle_view::one_awake - idle_view::one_sleeping + search, std::memory_order_acq_rel);
     return claimed;
   }
 
-  /// By a worker that is awake, and that was reached by a call that may have been meant for any sleeper. `stands_in`: it is counted as
-  /// searching, will look at every source before it rests, and was not claimed itself; then it takes the place of one that was woken
-  /// and has not noticed, which sleeps on. Gives somebody who is still to be called, or nobody (called-until-come).
-  [[nodiscard]] unsigned answer_call(unsigned worker, bool stands_in) noexcept {
-    unsigned left = nobody;
-    for (unsigned n = 0; n < workers_; ++n) {
-      if (n == worker || !is_claimed(n)) continue;
-      if (stands_in && stand_in(n)) {
-        stands_in = false;
-      } else if (is_claimed(n)) {
-        left = n;
-      }
-    }
-    return left;
-  }
   /// Whether somebody has claimed this worker, which has not noticed yet.
   [[nodiscard]] bool is_claimed(unsigned worker) const noexcept {
-    const std::uint32_t now = sleepers_[worker].state.load(std::memory_order_acquire);
-    return now == woken || now == summoned;
+    return sleepers_[worker].state.load(std::memory_order_acquire) == woken;
   }
 
   /// Whether this worker sleeps, for a poster after publishing.
@@ -142,37 +161,39 @@ class idle_set {
     return sleepers_[worker].state.load(std::memory_order_acquire) == asleep;
   }
 
-  /// Claims this worker, which will be searching; it or who stands in for it. Gives whether the caller must end its sleep.
+  /// Of one that has said that it sleeps.
+  [[nodiscard]] bed bed_of(unsigned worker) const noexcept { return sleepers_[worker].where.load(std::memory_order_relaxed); }
+
+  /// Claims this worker, which will be searching. Gives whether the caller must end its sleep: else it is awake, and looks at all sources before it
+  /// sleeps, or another one has claimed it.
   [[nodiscard]] bool claim(unsigned worker) noexcept {
     std::uint32_t expected = asleep;
-    return claim_as(woken, worker, expected);
+    // acquire: pairs with rest; release: pairs with cancel
+    if (!sleepers_[worker].state.compare_exchange_strong(expected, woken, std::memory_order_acq_rel, std::memory_order_relaxed)) return false;
+    word_.fetch_add(idle_view::one_searching, std::memory_order_acq_rel);  // one-waker: others leave their work to it
+    return true;
   }
 
-  /// The same for what only this worker can do: nobody stands in for it (come-yourself). If it was woken already, whoever did that
-  /// calls it: then the caller need not.
-  [[nodiscard]] bool summon(unsigned worker) noexcept {
-    std::uint32_t seen = sleepers_[worker].state.load(std::memory_order_relaxed);
-    for (;;) {
-      if (seen == asleep) {
-        if (claim_as(summoned, worker, seen)) return true;
-      } else if (seen == woken) {
-        // come-yourself: acq_rel, as a claim; the search is counted already
-        if (sleepers_[worker].state.compare_exchange_strong(seen, summoned, std::memory_order_acq_rel, std::memory_order_relaxed)) {
-          return false;
-        }
-      } else {
-        return false;  // awake: it looks before it sleeps; summoned: it comes
+  /// Claims some sleeping worker unless more than `others` search already. Gives its number, or nobody.
+  ///
+  /// The one that sleeps where readiness wakes it comes first: it would have been woken next. The guard comes last: others rely on it.
+  [[nodiscard]] unsigned claim_any(unsigned others = 0) noexcept {
+    const idle_view seen = view();
+    if (seen.sleeping() == 0 || seen.searching() > others || seen.paused()) return nobody;
+    if (seen.polling()) {
+      const unsigned polls = poller_.load(std::memory_order_relaxed);  // a hint
+      if (polls < workers_ && claim_in(polls, bed::source)) return polls;
+    }
+    unsigned last = nobody;
+    for (unsigned n = 0; n < workers_; ++n) {
+      if (sleepers_[n].state.load(std::memory_order_relaxed) != asleep) continue;
+      if (sleepers_[n].where.load(std::memory_order_relaxed) == bed::guard) {
+        last = n;
+      } else if (claim(n)) {
+        return n;
       }
     }
-  }
-
-  /// Claims some sleeping worker unless somebody searches already. Gives its number, or nobody.
-  [[nodiscard]] unsigned claim_any() noexcept {
-    const idle_view seen = view();
-    if (seen.sleeping() == 0 || seen.searching() != 0 || seen.paused()) return nobody;
-    for (unsigned n = 0; n < workers_; ++n) {
-      if (sleepers_[n].state.load(std::memory_order_relaxed) == asleep && claim(n)) return n;
-    }
+    if (last != nobody && claim(last)) return last;
     return nobody;  // who is counted but has no token yet looks after it has; who was claimed by others looks when it wakes
   }
 
@@ -188,6 +209,14 @@ class idle_set {
     return !idle_view{word_.fetch_or(idle_view::watching_bit, std::memory_order_acq_rel)}.watching();
   }
   void end_watch() noexcept { word_.fetch_and(~idle_view::watching_bit, std::memory_order_acq_rel); }
+
+  /// Becomes the one that sleeps where readiness wakes it, or that empties what only that one may; unless there is one. Threads: a worker.
+  [[nodiscard]] bool start_polling(unsigned worker) noexcept {
+    if (idle_view{word_.fetch_or(idle_view::polling_bit, std::memory_order_acq_rel)}.polling()) return false;
+    poller_.store(worker, std::memory_order_relaxed);
+    return true;
+  }
+  void end_polling() noexcept { word_.fetch_and(~idle_view::polling_bit, std::memory_order_acq_rel); }
 
   /// No worker is woken any more until resume(). Who does not look asleep to the caller after it sees paused after its rest().
   ///
@@ -222,23 +251,8 @@ class idle_set {
     }
   }
 
-  [[nodiscard]] bool claim_as(std::uint32_t how, unsigned worker, std::uint32_t& expected) noexcept {
-    // acquire: pairs with rest; release: pairs with cancel
-    if (!sleepers_[worker].state.compare_exchange_strong(expected, how, std::memory_order_acq_rel, std::memory_order_relaxed)) {
-      return false;
-    }
-    word_.fetch_add(idle_view::one_searching, std::memory_order_acq_rel);  // one-waker: others leave their work to it
-    return true;
-  }
-
-  [[nodiscard]] bool stand_in(unsigned worker) noexcept {
-    std::uint32_t expected = woken;
-    // acq_rel: as the claim that it undoes
-    if (!sleepers_[worker].state.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel, std::memory_order_relaxed)) {
-      return false;
-    }
-    word_.fetch_sub(idle_view::one_searching, std::memory_order_acq_rel);
-    return true;
+  [[nodiscard]] bool claim_in(unsigned worker, bed where) noexcept {
+    return sleepers_[worker].where.load(std::memory_order_relaxed) == where && is_asleep(worker) && claim(worker);
   }
 
   struct alignas(64) sleeper {
@@ -246,12 +260,15 @@ class idle_set {
     token state{awake, "token"};
     /// Release by its worker; pairs with earliest_wake().
     typename Memory::template atomic<std::uint64_t> wake_at{~std::uint64_t{0}, "wake_at"};
+    /// A hint for others; its worker writes it before the token.
+    typename Memory::template atomic<bed> where{bed::token, "bed"};
   };
 
   unsigned workers_;
   std::unique_ptr<sleeper[]> sleepers_;
+  typename Memory::template atomic<unsigned> poller_{nobody, "poller"};  ///< who polled last: a hint
   /// Changed by acq_rel read-modify-writes only: each pairs with all earlier ones.
-  alignas(64) typename Memory::template atomic<std::uint64_t> word_{0, "idle word"};
+  alignas(64) typename Memory::template atomic<std::uint64_t> word_;
 };
 
 }  // namespace tartan::detail

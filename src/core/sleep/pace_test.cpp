@@ -1,4 +1,4 @@
-#include "core/pace.h"
+#include "core/sleep/pace.h"
 
 #include <gtest/gtest.h>
 

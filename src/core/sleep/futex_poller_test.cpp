@@ -1,4 +1,4 @@
-#include "core/futex_poller.h"
+#include "core/sleep/futex_poller.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/readiness_source.h"
+#include "core/sleep/readiness_source.h"
 
 namespace tartan::detail {
 namespace {

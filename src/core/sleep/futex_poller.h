@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <mutex>
 
-#include "core/poller.h"
-#include "core/standby.h"
+#include "core/sleep/poller.h"
+#include "core/sleep/guard_bed.h"
 
 namespace tartan::detail {
 
@@ -17,9 +17,9 @@ namespace tartan::detail {
   return left_ns <= shortest_ns || left_ns == never_ns ? left_ns : left_ns - left_ns / 128;
 }
 
-/// CLOCK_MONOTONIC and FUTEX_WAIT on the worker's own token; once there are descriptors, a wait for their readiness instead, or for an alarm.
+/// CLOCK_MONOTONIC and FUTEX_WAIT on the worker's own token; for one worker a wait for readiness instead, for another one a wait for an alarm.
 ///
-/// A worker chooses its seat before it says that it sleeps, so that whoever claims it knows where to wake it (known-seat), and
+/// A worker chooses its bed before it says that it sleeps, so that whoever claims it knows where to wake it (known-bed), and
 /// looks after that whether it would still choose the same.
 /// Cost: a sleep that ends by a wake-up takes some 17 us, the waker pays 2.3 us; a token that changed before costs one system call.
 class futex_poller final : public poller {
@@ -34,45 +34,45 @@ class futex_poller final : public poller {
   /// Errors: std::system_error if there is no pipe to be had.
   void attach(unsigned workers) override;
   [[nodiscard]] std::uint64_t now_ns() noexcept override;
-  void approach(unsigned worker, bool beside) noexcept override;
-  /// Of two workers, once there are descriptors.
-  [[nodiscard]] bool has_standby() const noexcept override { return source() != nullptr && standby_.has_value(); }
-  void stand_by(unsigned worker) noexcept override;
+  void approach(unsigned worker, bed where) noexcept override;
   void set_alarm(std::uint64_t at_ns) noexcept override;
   [[nodiscard]] bool is_seated(unsigned worker) const noexcept override;
   slept sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept override;
   void wake(unsigned worker, wake_token& token) noexcept override;
-  void call_again() noexcept override;
   void deliver(unsigned worker) noexcept override;
   bool set_aside(unsigned worker) noexcept override;
   [[nodiscard]] bool has_aside() const noexcept override;
   bool harvest(unsigned worker) noexcept override;
   [[nodiscard]] bool may_have_left(unsigned worker) const noexcept override;
-  [[nodiscard]] bool took_call(unsigned worker) noexcept override;
+  [[nodiscard]] bool saw_call(unsigned worker) const noexcept override;
+  void forget_call() noexcept override;
   [[nodiscard]] bool finds_in_sleep() const noexcept override { return !has_aside(); }
   [[nodiscard]] int descriptor() const noexcept override;
+  [[nodiscard]] bool has_source() const noexcept override { return source() != nullptr; }
   [[nodiscard]] bool takes_source() const noexcept override { return true; }
-  void make_standby() noexcept override;
+  void make_guard_bed() override;
   void take_source(readiness_source& source) noexcept override;
 
  private:
   slept sleep_by_futex(wake_token& token, sleep_limit limit) noexcept;
   slept sleep_by_pipe(unsigned worker, wake_token& token, sleep_limit limit) noexcept;
-  slept sleep_at_standby(wake_token& token, sleep_limit limit) noexcept;
+  slept sleep_at_source(unsigned worker, wake_token& token, sleep_limit limit) noexcept;
+  slept sleep_as_guard(wake_token& token, sleep_limit limit) noexcept;
   void close_pipes() noexcept;
 
   [[nodiscard]] readiness_source* source() const noexcept { return source_.load(std::memory_order_acquire); }  // pairs with take_source
 
   /// Release by take_source; pairs with source().
   real_memory::atomic<readiness_source*> source_{nullptr};
-  /// Where each worker sleeps; null: on its token. Written by the worker before it says that it sleeps, read by who has claimed it after
+  /// Where each worker sleeps. Written by the worker before it says that it sleeps, read by who has claimed it after
   /// that: ordered by the token, but one who was slow may read it when the worker has come by itself and goes to sleep again.
   struct alignas(64) seat {
-    real_memory::atomic<readiness_source*> in{nullptr};
-    real_memory::atomic<bool> stands_by{false};  ///< and not in `in`
+    real_memory::atomic<bed> where{bed::token};
+    real_memory::atomic<readiness_source*> known{nullptr};  ///< what there was to wait for when it chose
     int pipe[2] = {-1, -1};  ///< constant once attached
   };
-  std::optional<standby> standby_;  ///< made before there is a source
+  std::once_flag guard_made_;
+  std::unique_ptr<guard_bed> guard_;  ///< made before there is a source, and so before anybody sleeps there
   seat_kind kind_;
   unsigned workers_ = 0;
   std::unique_ptr<seat[]> seats_;

@@ -67,15 +67,15 @@ def program(programs, name):
     return [str(programs / name), "--library-path", str(library), str(library / name)]
 
 
-def output_of(words, programs, limit_s=TIME_LIMIT_S):
-    """Raises a failure."""
+def output_of(words, programs, limit_s=TIME_LIMIT_S, environ=None):
+    """Raises a failure. `environ`: that of the program, if it does not come from a pack."""
     process = subprocess.Popen(
         words,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        env=environment(programs),
+        env=environment(programs) if environ is None else environ,
     )
     try:
         said, complaints = process.communicate(timeout=limit_s)

@@ -189,18 +189,27 @@ class command_load {
 
   /// Sends this many commands, a third of each kind, rounded up so that all processes send alike; gives the number, and
   /// the time in ns that the slowest process needed, by its own clock.
+  ///
+  /// Latency: the mean of the kinds' medians, the greatest of their 99th percentiles.
   struct sent {
     std::size_t commands;
     double took_ns;
+    double p50_us;
+    double p99_us;
   };
   [[nodiscard]] sent run(std::size_t commands) const {
     const std::size_t parts = kinds_of_commands * cpus_->loads();
     const std::size_t of_each = (commands + parts - 1) / parts;
     std::vector<started> all;
     for (std::size_t n = 0; n < cpus_->loads(); ++n) all.push_back(start(words(of_each)));
-    double slowest_ns = 0;
-    for (const started& each : all) slowest_ns = std::max(slowest_ns, time_in(output_of(each), of_each));
-    return {of_each * parts, slowest_ns};
+    sent sum{of_each * parts, 0, 0, 0};
+    for (const started& each : all) {
+      const sent one = figures_in(output_of(each), of_each);
+      sum.took_ns = std::max(sum.took_ns, one.took_ns);
+      sum.p50_us += one.p50_us / static_cast<double>(all.size());
+      sum.p99_us = std::max(sum.p99_us, one.p99_us);
+    }
+    return sum;
   }
 
  private:
@@ -244,22 +253,33 @@ class command_load {
     return said;
   }
 
-  /// In ns, from the commands/s of each kind.
-  [[nodiscard]] static double time_in(const std::string& said, std::size_t of_each) {
+  /// From a line of each kind: "SET","commands/s","mean","least","median","95th","99th","greatest", the last six in ms.
+  [[nodiscard]] static sent figures_in(const std::string& said, std::size_t of_each) {
     std::istringstream lines{said};
     double took_s = 0;
+    sent sum{of_each * kinds_of_commands, 0, 0, 0};
     std::size_t kinds = 0;
     for (std::string line; std::getline(lines, line);) {
-      const std::size_t begin = line.find("\",\"");
-      if (begin == std::string::npos) continue;
-      double rate = 0;
-      const auto [end, failed] = std::from_chars(line.data() + begin + 3, line.data() + line.size(), rate);
-      if (failed != std::errc{} || rate <= 0) continue;
+      const double rate = number_in(line, 1);
+      if (rate <= 0) continue;
       took_s += static_cast<double>(of_each) / rate;
+      sum.p50_us += number_in(line, 4) * 1e3 / static_cast<double>(kinds_of_commands);
+      sum.p99_us = std::max(sum.p99_us, number_in(line, 6) * 1e3);
       ++kinds;
     }
     if (kinds != kinds_of_commands) throw std::runtime_error{"redis-benchmark does not tell how fast it was"};
-    return took_s * 1e9;
+    sum.took_ns = took_s * 1e9;
+    return sum;
+  }
+
+  /// A field of such a line, counted from 0; 0 if it is no number, as in the head.
+  [[nodiscard]] static double number_in(const std::string& line, std::size_t field) {
+    std::size_t begin = 0;
+    for (; field != 0 && begin != std::string::npos; --field) begin = line.find("\",\"", begin + 1);
+    if (begin == std::string::npos) return 0;
+    double value = 0;
+    const auto [end, failed] = std::from_chars(line.data() + begin + 3, line.data() + line.size(), value);
+    return failed == std::errc{} ? value : 0;
   }
 
   std::uint16_t port_;
@@ -274,14 +294,16 @@ inline void load_and_tell(const command_load& load, std::size_t commands, pid_t 
   const std::vector<pid_t> servers = family_of(server);
   const switches before = switches::of(servers);
   const std::uint64_t cpu_ns = cpu_ns_of(servers);
-  const auto [sent, took_ns] = load.run(commands);
+  const command_load::sent sent = load.run(commands);
   const auto used_ns = static_cast<double>(cpu_ns_of(servers) - cpu_ns);
   const switches after = switches::of(servers);
-  const auto count = static_cast<double>(sent);
+  const auto count = static_cast<double>(sent.commands);
   out.add("commands", count);
   out.add("cpu_ns_per_command", used_ns / count);
-  out.add("commands_per_s", count * 1e9 / took_ns);
-  out.add("cpus_used", used_ns / took_ns);
+  out.add("commands_per_s", count * 1e9 / sent.took_ns);
+  out.add("p50_us", sent.p50_us);
+  out.add("p99_us", sent.p99_us);
+  out.add("cpus_used", used_ns / sent.took_ns);
   out.add("voluntary_switches_per_1000", (after.voluntary - before.voluntary) * 1e3 / count);
   out.add("involuntary_switches_per_1000", (after.involuntary - before.involuntary) * 1e3 / count);
   if (!kernel.works()) return;

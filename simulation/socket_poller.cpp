@@ -11,6 +11,8 @@ using namespace tartan::detail;
 
 namespace {
 
+constexpr unsigned nobody = ~0u;
+
 /// By the sequencer's clock, of a time by the workers'.
 picoseconds until(std::uint64_t end_ns, std::uint64_t now_ns) noexcept {
   if (end_ns == never_ns) return sequencer::never;
@@ -31,10 +33,8 @@ void socket_poller::edge(mark at, picoseconds now) noexcept {
   if (is_ready_[at]) return;
   is_ready_[at] = true;
   ready_.push_back(at);
-  if (sleepers_.empty()) return;
-  const unsigned last = sleepers_.back();
-  sleepers_.pop_back();
-  running->wake(last, now + running->on().wake_to_run);
+  if (waiter_ == nobody) return;
+  running->wake(std::exchange(waiter_, nobody), now + running->on().wake_to_run);
 }
 
 picoseconds socket_poller::slept(picoseconds now) const noexcept {
@@ -88,30 +88,30 @@ bool socket_poller::set_aside(unsigned worker) noexcept {
 void socket_poller::doze(unsigned worker, std::uint64_t end_ns) noexcept {
   taker& own = workers_[worker];
   own.since = running->current().clock;
-  if (own.sleeps == seat::epoll) sleepers_.push_back(worker);
-  if (own.sleeps == seat::standby) stander_ = worker;
+  if (own.sleeps == bed::source) waiter_ = worker;
+  if (own.sleeps == bed::guard) guard_ = worker;
   running->sleep(until(end_ns, real_now_ns()));
-  if (stander_ == worker) stander_ = ~0u;
-  std::erase(sleepers_, worker);
+  if (guard_ == worker) guard_ = nobody;
+  if (waiter_ == worker) waiter_ = nobody;
   own.slept += running->current().clock - std::exchange(own.since, 0);
 }
 
 slept socket_poller::sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept {
   sequencer& all = *running;
-  const seat in = workers_[worker].sleeps;
+  const bed in = workers_[worker].sleeps;
   all.take_turn();
-  all.spend(in == seat::epoll ? wait_ : all.on().sleep);
+  all.spend(in == bed::source ? wait_ : all.on().sleep);
   const std::uint64_t now = real_now_ns();
   const std::uint64_t end = std::min(limit.until_ns, limit.at_most_ns < never_ns - now ? now + limit.at_most_ns : never_ns);
   for (;;) {
     all.take_turn();
-    if (in == seat::epoll && collect(worker)) return slept::ready;
+    if (in == bed::source && collect(worker)) return slept::ready;
     // relaxed: there is one thread
     if (token.load(std::memory_order_relaxed) != token_asleep) return slept::alone;
     const std::uint64_t by_now = real_now_ns();
-    if (in == seat::standby && alarm_ns_ <= by_now) return alarm_ns_ = never_ns, slept::alarm;
+    if (in == bed::guard && alarm_ns_ <= by_now) return alarm_ns_ = never_ns, slept::alarm;
     if (end <= by_now) return slept::alone;
-    doze(worker, in == seat::standby ? std::min(end, alarm_ns_) : end);
+    doze(worker, in == bed::guard ? std::min(end, alarm_ns_) : end);
   }
 }
 
@@ -123,13 +123,13 @@ void socket_poller::wake(unsigned worker, wake_token& /*token*/) noexcept {
   all.spend(all.on().wake);
 }
 
-/// Who stands by and has gone to sleep for a later time is called earlier; one that wakes for an earlier time sees that it is not yet time.
+/// A guard that has gone to sleep for a later time is called earlier; one that wakes for an earlier time sees that it is not yet time.
 void socket_poller::set_alarm(std::uint64_t at_ns) noexcept {
   sequencer& all = *running;
   all.take_turn();
   all.spend(all.on().sleep);
   alarm_ns_ = at_ns == 0 ? never_ns : at_ns;
-  if (stander_ != ~0u && alarm_ns_ != never_ns) all.wake(stander_, until(alarm_ns_, real_now_ns()));
+  if (guard_ != nobody && alarm_ns_ != never_ns) all.wake(guard_, until(alarm_ns_, real_now_ns()));
 }
 
 }  // namespace simulation

@@ -12,10 +12,10 @@
 
 namespace simulation {
 
-/// As futex_poller with one edge-triggered epoll descriptor for all workers, with the prices of their system calls: who takes what is ready, and
-/// when, is decided by the runtime and its policy. Each edge wakes one of those that sleep in epoll, the one that went to sleep last.
+/// As futex_poller with one edge-triggered epoll descriptor, with the prices of their system calls: who takes what is ready, and
+/// when, is decided by the runtime and its policy. Each edge wakes the worker that sleeps in epoll.
 ///
-/// Otherwise than there: a wake-up reaches the sleeper that it is meant for, and no bell among the edges tells another one.
+/// Otherwise than there: no bell among the edges tells that one that it is called.
 /// Threads: a core, or what happens outside of all.
 class socket_poller final : public tartan::detail::poller {
  public:
@@ -32,11 +32,9 @@ class socket_poller final : public tartan::detail::poller {
 
   void attach(unsigned workers) override { workers_.resize(workers); }
   [[nodiscard]] std::uint64_t now_ns() noexcept override;
-  void approach(unsigned worker, bool beside) noexcept override { workers_[worker].sleeps = beside ? seat::futex : seat::epoll; }
-  [[nodiscard]] bool has_standby() const noexcept override { return workers_.size() == 2; }
-  void stand_by(unsigned worker) noexcept override { workers_[worker].sleeps = seat::standby; }
+  void approach(unsigned worker, tartan::detail::bed where) noexcept override { workers_[worker].sleeps = where; }
+  [[nodiscard]] bool has_source() const noexcept override { return true; }
   void set_alarm(std::uint64_t at_ns) noexcept override;
-  [[nodiscard]] bool is_seated(unsigned worker) const noexcept override { return workers_[worker].sleeps == seat::epoll; }
   tartan::detail::slept sleep(unsigned worker, tartan::detail::wake_token& token, tartan::detail::sleep_limit limit) noexcept override;
   void wake(unsigned worker, tartan::detail::wake_token& token) noexcept override;
   void deliver(unsigned worker) noexcept override { static_cast<void>(post(worker)); }
@@ -47,9 +45,8 @@ class socket_poller final : public tartan::detail::poller {
   [[nodiscard]] int descriptor() const noexcept override { return 0; }  // there is one; no other loop waits for it
 
  private:
-  enum class seat : std::uint8_t { futex, epoll, standby };
   struct taker {
-    seat sleeps = seat::futex;
+    tartan::detail::bed sleeps = tartan::detail::bed::token;
     bool full = false;  ///< has taken as much as one takes at once
     std::vector<mark> haul;
     picoseconds slept = 0;
@@ -66,9 +63,9 @@ class socket_poller final : public tartan::detail::poller {
   std::vector<taker> workers_;
   std::deque<mark> ready_;
   std::vector<bool> is_ready_;      ///< by mark
-  std::vector<unsigned> sleepers_;  ///< in epoll, the last one behind
+  unsigned waiter_ = ~0u;  ///< who sleeps in epoll
   std::uint64_t alarm_ns_ = tartan::detail::never_ns;
-  unsigned stander_ = ~0u;          ///< who sleeps at the alarm
+  unsigned guard_ = ~0u;   ///< who sleeps at the alarm
 };
 
 }  // namespace simulation

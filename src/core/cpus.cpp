@@ -96,6 +96,11 @@ std::error_code bind_to_all(const cpu_mask& mask, const affinity_calls& calls) {
   return set_affinity(calls, mask.cpus());
 }
 
+unsigned all_cpus() noexcept {
+  const long configured = ::sysconf(_SC_NPROCESSORS_CONF);
+  return configured > 0 ? static_cast<unsigned>(configured) : 1;
+}
+
 unsigned usable_cpus(const cpu_sources& from) {
   unsigned cpus = cpu_mask::of_this_thread(from.affinity).count();
   if (cpus == 0) {

@@ -54,4 +54,7 @@ struct cpu_sources {
 /// What cannot be read does not limit: an unreadable quota is no quota.
 [[nodiscard]] unsigned usable_cpus(const cpu_sources& from = {});
 
+/// The CPUs of the machine, also those that are offline or not the process's; at least 1.
+[[nodiscard]] unsigned all_cpus() noexcept;
+
 }  // namespace tartan::detail

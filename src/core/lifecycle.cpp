@@ -9,6 +9,7 @@
 
 #include "core/blocking_pool.h"
 #include "core/clock.h"
+#include "core/cpu_follower.h"
 #include "core/fatal.h"
 #include "core/fork_guard.h"
 #include "core/occupation.h"
@@ -28,7 +29,8 @@ constexpr std::uint64_t turns_of_a_look = 4096;
 
 }  // namespace
 
-lifecycle::lifecycle(runtime_state& rt) : rt_{rt}, idle_{rt.workers()}, guard_{guard_far_ns(rt.workers())} {
+lifecycle::lifecycle(runtime_state& rt)
+    : rt_{rt}, idle_{rt.first_workers(), rt.workers()}, guard_{guard_far_ns(rt.workers())}, threads_(rt.workers()), wanted_{rt.first_workers()} {
   for (unsigned n = 0; n < rt.workers(); ++n) workers_.push_back(std::make_unique<worker>(rt, n));
   idle_.pause();
 }
@@ -48,19 +50,8 @@ void lifecycle::start_workers() {
     zero_started_ = true;
   }
   rt_.blocking().begin();
-  if (threads_.size() + 1 == workers_.size()) return;
-  threads_.reserve(workers_.size());
-  while (threads_.size() + 1 < workers_.size()) {
-    worker& w = *workers_[threads_.size() + 1];
-    idle_.search();  // counted from now on, so that pause() waits for it
-    rt_.clock().starts(w.index);
-    try {
-      threads_.emplace_back([this, &w] { worker_thread(w); });
-    } catch (...) {
-      (void)idle_.end_search();
-      throw;
-    }
-  }
+  if (rt_.settings().follow_cpus && follower_ == nullptr) follower_ = std::make_unique<cpu_follower>(*this);
+  call_up();
 }
 
 /// One of worker 0's, whose thread is the caller's: it sees what the others' hooks see.
@@ -92,6 +83,7 @@ void lifecycle::worker_thread(worker& w) noexcept {
   if (rt_.settings().on_worker_start) rt_.settings().on_worker_start(w.index);
   w.searching = true;
   while (!terminate_.load(std::memory_order_acquire)) {
+    if (is_too_many(w) && resign(w)) return;
     if (leave_.load(std::memory_order_acquire)) {
       if (idle_.view().forked()) used_after_fork();
       follow_signals(w);
@@ -132,6 +124,7 @@ void lifecycle::work(until what, std::uint64_t limit_ns) {
   run_.begin([this] { return rt_.stopping() || is_to_shut_down(); });
   leave_.store(false, std::memory_order_release);
   idle_.resume();
+  dismiss();
   seat_sleepers();
   idle_.search();
   w.searching = true;
@@ -147,6 +140,10 @@ void lifecycle::work(until what, std::uint64_t limit_ns) {
 
 /// Waits until all workers but the caller sleep.
 void lifecycle::pause() noexcept {
+  {
+    const std::lock_guard hold{threads_lock_};
+    called_up_ = false;  // no thread is started or joined from here on
+  }
   idle_.pause();
   leave_.store(true, std::memory_order_release);
   await_all_asleep();
@@ -158,7 +155,8 @@ void lifecycle::await_all_asleep() noexcept {
   std::unique_lock hold{paused_lock_};
   paused_.wait(hold, [this] {
     const std::uint32_t asked = signals_asked_.load(std::memory_order_relaxed);  // the caller's own
-    for (unsigned n = 1; n <= threads_.size(); ++n) {
+    for (unsigned n = 1; n < threads_.size(); ++n) {
+      if (!threads_[n].joinable() || workers_[n]->has_left.load(std::memory_order_acquire)) continue;  // pairs with resign
       // acquire by confirm_asleep: who sleeps in its next rest has followed before
       if (!idle_.confirm_asleep(n) || workers_[n]->signals_blocked.load(std::memory_order_relaxed) != asked) return false;
     }
@@ -167,14 +165,14 @@ void lifecycle::await_all_asleep() noexcept {
 }
 
 void lifecycle::block_signals(const sigset_t& these, std::source_location site) {
-  const bool alone = threads_.empty();  // also in worker 0's on_worker_start, within a run
+  const bool alone = !has_threads();  // also in worker 0's on_worker_start, within a run
   if (!alone && !enter(site)) return;
   sigorset(&to_block_, &to_block_, &these);
   signals_asked_.store(signals_asked_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   if (alone) return;
   const occupation until_return{*this};
   real_memory::full_barrier();  // covered: as in end(): who goes to sleep now sees it, or is seen to sleep
-  for (unsigned n = 1; n <= threads_.size(); ++n) wake(n, nullptr);
+  for (unsigned n = 1; n < threads_.size(); ++n) wake(n, nullptr);
   await_all_asleep();
 }
 
@@ -187,12 +185,14 @@ void lifecycle::follow_signals(worker& w) noexcept {
 }
 
 void lifecycle::end() noexcept {
+  follower_.reset();
   terminate_.store(true, std::memory_order_release);
   leave_.store(true, std::memory_order_release);
   real_memory::full_barrier();
   for (unsigned n = 1; n < workers_.size(); ++n) wake(n, nullptr);
-  for (std::thread& t : threads_) t.join();
-  threads_.clear();
+  for (std::thread& each : threads_) {
+    if (each.joinable()) each.join();
+  }
   if (std::exchange(zero_started_, false)) call_hook(rt_.settings().on_worker_stop);
   fork_guard_.reset();
   stalls_.reset();

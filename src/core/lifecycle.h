@@ -21,6 +21,7 @@
 
 namespace tartan::detail {
 
+class cpu_follower;
 class fork_guard;
 class outside_descriptor;
 class runtime_state;
@@ -70,9 +71,15 @@ class lifecycle {
 
   /// Whether this worker is to return from its loop, between two turns.
   [[nodiscard]] bool leaving(const worker& w) noexcept {
-    if (w.index != 0) return leave_.load(std::memory_order_acquire);
+    if (w.index != 0) return leave_.load(std::memory_order_acquire) || is_too_many(w);
     return run_.is_over() || (limited_ && limit_passed());
   }
+
+  // Workers that come and go: lifecycle_workers.cpp
+  /// runtime::set_workers. Threads: any, but for a signal handler.
+  void set_workers(unsigned wanted);
+  /// Those with lower numbers are there, or will be by the next run.
+  [[nodiscard]] unsigned wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
 
   /// running -> searching; nothing if it searches already.
   void begin_search(worker& w) noexcept;
@@ -141,6 +148,12 @@ class lifecycle {
   static constexpr std::uint64_t finished = run_word<real_memory>::finished;
 
   void start_workers();
+  [[nodiscard]] bool is_too_many(const worker& w) const noexcept { return w.index >= wanted_.load(std::memory_order_relaxed); }
+  void call_up();
+  void start_thread(unsigned index);
+  void dismiss() noexcept;
+  [[nodiscard]] bool resign(worker& w) noexcept;
+  [[nodiscard]] bool has_threads() const noexcept;
   void call_hook(const std::function<void(unsigned)>& hook);
   void worker_thread(worker& w) noexcept;
   void await_all_asleep() noexcept;
@@ -201,10 +214,13 @@ class lifecycle {
   alignas(64) guard_word<real_memory> guard_;  // all that run read it often, and it changes seldom
   real_memory::atomic<std::uint64_t> dear_until_{0};  ///< until then an edge is worth a wake-up: relaxed
   std::vector<std::unique_ptr<worker>> workers_;
-  std::vector<std::thread> threads_;
+  std::vector<std::thread> threads_;  ///< by worker; the first is none. Changed under threads_lock_, while called_up_
+  std::mutex threads_lock_;           ///< guards called_up_, and that a worker is too many until it has left
+  bool called_up_ = false;            ///< there is a run: workers may come and go
   std::mutex paused_lock_;
   std::condition_variable paused_;
   std::unique_ptr<stall_watch> stalls_;
+  std::unique_ptr<cpu_follower> follower_;
   std::unique_ptr<outside_descriptor> outside_;
   std::unique_ptr<fork_guard> fork_guard_;
   /// Release by who makes it, pairs with each acquire load before it is used.
@@ -213,6 +229,8 @@ class lifecycle {
   // Read by every worker at each turn, written rarely; each acquire load pairs with the release of whoever wrote.
   /// Workers but 0: rest until the next run. pairs with leaving() and worker_thread()
   alignas(64) real_memory::atomic<bool> leave_{true};
+  /// So many workers there are to be. Changed under threads_lock_; relaxed: whoever acts on it takes that lock
+  real_memory::atomic<unsigned> wanted_;
   /// Which run there is, and whether worker 0 is to return from it
   run_word<real_memory> run_;
   /// With leave_: threads end. pairs with worker_thread() and sleep()

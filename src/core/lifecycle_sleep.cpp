@@ -157,6 +157,7 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
   auto& token = idle_.token_of(w.index);
   for (;;) {
     if (terminate_.load(std::memory_order_acquire) || (w.index == 0 && leaving(w))) break;
+    if (is_too_many(w) && !idle_.view().paused()) break;
     if (w.index != 0 && signals_asked_.load(std::memory_order_acquire) != w.signals_blocked.load(std::memory_order_relaxed)) break;
     const slept ended = rt_.clock().sleep(w.index, token, limit);
     if (ended == slept::ready) break;

@@ -43,7 +43,8 @@ drained runtime::drain(std::chrono::nanoseconds within, std::source_location sit
 }
 int runtime::descriptor() { return state_->life().descriptor(); }
 std::vector<waiting_coroutine> runtime::waiting(std::source_location site) const { return state_->life().waiting(site); }
-unsigned runtime::workers() const noexcept { return state_->workers(); }
+unsigned runtime::workers() const noexcept { return state_->life().wanted(); }
+void runtime::set_workers(unsigned workers) { state_->life().set_workers(workers); }
 
 runtime_counters runtime::counters() const noexcept {
   runtime_counters sum;

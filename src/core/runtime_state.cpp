@@ -1,5 +1,6 @@
 #include "core/runtime_state.h"
 
+#include <algorithm>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -29,6 +30,10 @@ constexpr unsigned most_batch = 65536;
 options checked(options with) {
   const auto refuse = [](const std::string& what) { throw std::invalid_argument{"tartan::options::" + what}; };
   if (with.workers > most_workers) refuse("workers: " + std::to_string(with.workers) + ", but 1024 is the maximum");
+  if (with.max_workers > most_workers) refuse("max_workers: " + std::to_string(with.max_workers) + ", but 1024 is the maximum");
+  if (with.max_workers != 0 && with.max_workers < with.workers) {
+    refuse("max_workers: " + std::to_string(with.max_workers) + ", but workers is " + std::to_string(with.workers));
+  }
   if (with.batch == 0 || with.batch > most_batch) {
     refuse("batch: " + std::to_string(with.batch) + ", but it must be 1 to 65536");
   }
@@ -40,9 +45,19 @@ options checked(options with) {
 
 unsigned workers_for(const options& with, const scheduler_choice& choice) {
   if (choice.kind == scheduler_kind::serial) return 1;
-  const unsigned wanted = with.workers != 0 ? with.workers : usable_cpus();
+  const unsigned usable = with.workers != 0 ? with.workers : usable_cpus();
+  const unsigned wanted = with.max_workers != 0 ? std::min(usable, with.max_workers) : usable;
   if (choice.kind != scheduler_kind::color_queues || wanted <= color_queues_policy::most_workers) return wanted;
   throw std::invalid_argument{"tartan::options::workers: " + std::to_string(wanted) + ", but color_queues has a byte for a worker's number"};
+}
+
+unsigned most_workers_for(const options& with, const scheduler_choice& choice, unsigned first) {
+  if (with.max_workers == 0 && !with.follow_cpus) return first;
+  if (choice.kind != scheduler_kind::standard || !with.stealing) {
+    throw std::invalid_argument{"tartan::options::max_workers, follow_cpus: only the default scheduler, with stealing, changes its number of workers"};
+  }
+  const unsigned most = with.max_workers != 0 ? with.max_workers : std::min(all_cpus(), most_workers);
+  return std::max(first, most);
 }
 
 /// Where workers sleep as long as there is nothing outside to wait for.
@@ -59,11 +74,12 @@ runtime_state::runtime_state(options with, std::source_location made_at)
       choice_{scheduler_choice::from(settings_)},
       cpus_{cpu_mask::of_this_thread()},
       workers_{workers_for(settings_, choice_)},
+      most_workers_{most_workers_for(settings_, choice_, workers_)},
       events_{this},
       own_poller_{settings_.poller == nullptr ? std::make_unique<futex_poller>(seat_for(choice_)) : nullptr},
       poller_{settings_.poller != nullptr ? settings_.poller : own_poller_.get()} {
   choose_barriers();
-  poller_->attach(workers_);
+  poller_->attach(most_workers_);
   frames_ = std::make_unique<frame_pool>(*this);
   roots_ = std::make_unique<root_registry>(*this);
   foreign_ = std::make_unique<foreign_waits>(*this);
@@ -92,7 +108,7 @@ void runtime_state::use(std::unique_ptr<blocking_pool> other) noexcept { blockin
 
 unsigned runtime_state::this_worker() const noexcept {
   const worker* const w = worker_here();
-  return w != nullptr ? w->index : workers_;
+  return w != nullptr ? w->index : most_workers_;
 }
 
 clockwork& runtime_state::plug_in(std::unique_ptr<clockwork> timers) {
@@ -115,7 +131,7 @@ descriptors& runtime_state::plug_in(std::unique_ptr<descriptors> all) {
 
 std::size_t runtime_state::operations() const noexcept {
   std::size_t sum = operations_.load(std::memory_order_acquire);  // pairs with operation_ended and waits_changed
-  for (unsigned n = 0; n < workers_; ++n) sum += life_->at(n).io_waits.get();
+  for (unsigned n = 0; n < most_workers_; ++n) sum += life_->at(n).io_waits.get();
   return sum;
 }
 
@@ -139,7 +155,7 @@ void runtime_state::objects_changed(int more) noexcept {
 void runtime_state::expect_no_objects() const noexcept {
   std::size_t roots = roots_outside_.load(std::memory_order_relaxed);
   std::size_t others = objects_outside_.load(std::memory_order_relaxed);
-  for (unsigned n = 0; n < workers_; ++n) {
+  for (unsigned n = 0; n < most_workers_; ++n) {
     roots += life_->at(n).roots.get();
     others += life_->at(n).objects.get();
   }

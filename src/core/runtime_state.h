@@ -53,7 +53,10 @@ class runtime_state {
   /// In the colors of its strands: see strand_color.
   [[nodiscard]] std::uint64_t strand_mark() const noexcept { return strand_mark_; }
   [[nodiscard]] const scheduler_choice& choice() const noexcept { return choice_; }
-  [[nodiscard]] unsigned workers() const noexcept { return workers_; }
+  /// As many as there may ever be.
+  [[nodiscard]] unsigned workers() const noexcept { return most_workers_; }
+  /// When the runtime is made.
+  [[nodiscard]] unsigned first_workers() const noexcept { return workers_; }
   [[nodiscard]] scheduler& policy() noexcept { return *policy_; }
   /// Another policy from now on. Threads: whoever made the runtime, before it is used.
   void use(std::unique_ptr<scheduler> other) noexcept;
@@ -155,6 +158,7 @@ class runtime_state {
   scheduler_choice choice_;
   cpu_mask cpus_;
   unsigned workers_;
+  unsigned most_workers_;
   line_pool events_;
   detail::guests guests_;
   destroyed_list destroyed_;

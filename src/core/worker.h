@@ -43,6 +43,7 @@ struct alignas(128) worker : thread_context {
   bool searching = false;                       ///< counted as a searcher in the idle set
   int credits = 0;                              ///< events until the next look at the clock and outside
   real_memory::atomic<std::uint32_t> signals_blocked{0};  ///< the last lifecycle::block_signals that it has followed; read by who asks
+  bool resigns = false;                         ///< it is about to leave: under lifecycle's threads_lock_, but for itself
   bool beside = false;                          ///< while the runtime is paused: sleeps where no readiness comes
   unsigned watch_left = 0;                      ///< rests to spend as watcher although nothing was declined
   bool posts_readiness = false;                 ///< just now
@@ -69,6 +70,7 @@ struct alignas(128) worker : thread_context {
   counter objects;   ///< the same for timers, batches and task groups
   real_memory::atomic<std::uint32_t> left_in_batch{0};  ///< with turns: a number for each event
   real_memory::atomic<bool> in_turn{false};
+  real_memory::atomic<bool> has_left{false};    ///< its thread ends, and touches nothing any more: release by it, or by who starts it anew
   real_memory::atomic<bool> wants_help{false};  ///< has called for somebody who takes part of its line: a hint
   // For the guard, while there is one; by the runtime's clock.
   real_memory::atomic<std::uint64_t> looked_ns{0};  ///< when it last looked at what is ready

@@ -40,6 +40,14 @@ struct options {
   /// Number of workers; 0: as many as CPUs that the process may use (affinity and cgroup quota, rounded up). Limit: 1024.
   unsigned workers = 0;
 
+  /// So many workers at most, for runtime::set_workers(); 0: as many as `workers`, or with follow_cpus as many as the machine has CPUs. Each that is not
+  /// there costs some KB. Only the default scheduler, with stealing, changes their number. Limit: 1024.
+  unsigned max_workers = 0;
+
+  /// Once a second the number of workers is set to that of the CPUs that the process may use, up to max_workers: when its affinity or its cgroup's
+  /// quota changes. A thread of its own looks.
+  bool follow_cpus = false;
+
   /// Binds each worker to one of the CPUs of the process's affinity mask; the thread of the first run stays bound.
   bool bind_workers = false;
 

@@ -160,7 +160,18 @@ class runtime {
   /// Order: none. Cost: a look at each coroutine; coroutines that nobody asks about pay nothing.
   [[nodiscard]] std::vector<waiting_coroutine> waiting(std::source_location site = std::source_location::current()) const;
 
+  /// How many workers run, or will by the next run.
   [[nodiscard]] unsigned workers() const noexcept;
+
+  /// Changes that, from 1 up to options.max_workers: more workers for handlers that block on a disk, or fewer beside other programs. No event is lost, and
+  /// those of a color run in their order. New workers are there when this returns; those that are too many, the ones with the highest numbers, leave
+  /// after the event that they are in. While nobody runs the runtime, both wait for the next run. Each that comes calls options.on_worker_start, each that
+  /// leaves on_worker_stop.
+  ///
+  /// Threads: any; also from an event. Cost: a thread's start for each new one.
+  /// Errors: std::invalid_argument for 0, for more than max_workers, and if the scheduler keeps its number of workers (one of the papers', or
+  /// options.stealing is off); std::system_error if a thread cannot be started, with as many workers as there are then.
+  void set_workers(unsigned workers);
   [[nodiscard]] runtime_counters counters() const noexcept;
 
   /// Gives a color a name that reports show. Strands bring their own.

@@ -105,10 +105,11 @@ void default_policy::free_queue(color_queue& q, worker* from) noexcept {
 unsigned default_policy::owner_for(std::uint64_t value, const worker* from) noexcept {
   if (from != nullptr) return from->index;
   if (workers_ == 1) return 0;
-  const auto first = static_cast<unsigned>(mix(value) % workers_);
+  const unsigned there = life_.wanted();
+  const auto first = static_cast<unsigned>(mix(value) % there);
   constexpr unsigned probes = 4;
-  for (unsigned n = 0; n < probes && n < workers_; ++n) {
-    const unsigned candidate = (first + n) % workers_;
+  for (unsigned n = 0; n < probes && n < there; ++n) {
+    const unsigned candidate = (first + n) % there;
     if (!life_.sleepers().is_asleep(candidate)) return candidate;
   }
   return first;

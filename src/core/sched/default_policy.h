@@ -67,6 +67,8 @@ class default_policy {
   [[nodiscard]] static constexpr polling polls_at_rest(const worker& /*w*/) noexcept { return polling::shared; }
   [[nodiscard]] static constexpr bool shares_polling() noexcept { return true; }
   void take_over(worker& w) noexcept;
+  [[nodiscard]] bool may_lose_workers() const noexcept { return stealing_ || workers_ == 1; }
+  void hand_over(unsigned worker_index) noexcept;
   [[nodiscard]] bool any_left() noexcept;
   [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept;
   [[nodiscard]] bool has_loot(unsigned worker_index) const noexcept { return homes_[worker_index].has_loot(); }

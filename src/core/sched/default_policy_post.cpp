@@ -146,6 +146,7 @@ void default_policy::after_append(const worker& from, appended outcome) noexcept
 /// After a color queue was linked into a worker's incoming chain.
 void default_policy::after_link(unsigned owner, bool only_owner, worker* from) noexcept {
   const idle_view seen = from != nullptr ? life_.sleepers().view_by_worker() : life_.sleepers().view_after_publish();
+  if (seen.some_left() && life_.sleepers().is_gone(owner)) [[unlikely]] return hand_over(owner);  // gone-or-found
   if (seen.quiet()) return;
   if (seen.paused() || seen.forked()) return life_.posted_outside(seen);
   if (from != nullptr && from->index == owner) {

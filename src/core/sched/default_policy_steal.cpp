@@ -141,7 +141,7 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
   for (const unsigned victim : seen.victims) {
     const home& v = homes_[victim];
     const bool called = life_.wants_help(victim);
-    const bool in_need = called || life_.sleepers().is_asleep(victim) || life_.hurried(w);
+    const bool in_need = called || life_.sleepers().is_asleep(victim) || life_.sleepers().is_gone(victim) || life_.hurried(w);
     // What a victim has waiting it writes in every turn: no look before anything can come of it.
     const glance& last = seen.others[victim];
     const bool too_early = now_ns < last.since_ns + (last.suspected ? second_watch_ns : shortest_watch_ns);
@@ -317,7 +317,7 @@ work_seen default_policy::sources(const worker& w) noexcept {
   for (unsigned n = 0; n < workers_; ++n) {
     const home& h = homes_[n];
     if (!h.has_loot()) continue;
-    if (life_.sleepers().is_asleep(n)) return work_seen::found;
+    if (life_.sleepers().is_asleep(n) || life_.sleepers().is_gone(n)) return work_seen::found;
     seen = work_seen::declined;
   }
   return seen;

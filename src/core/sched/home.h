@@ -311,6 +311,32 @@ struct alignas(128) home_of {
     return outcome;
   }
 
+  /// What has to be done with what a worker that leaves had.
+  struct evicted {
+    std::size_t owed = 0;            ///< links, in the room
+    color_queue* strays = nullptr;   ///< as in robbed
+    bool entered = false;
+  };
+  /// Takes half of what is runnable here, or one, to be another worker's, as part_with. Threads: any, of a home whose owner has left or is about to.
+  [[nodiscard]] evicted evict(unsigned to, std::span<color_queue*> room) noexcept {
+    evicted outcome;
+    if (lock.try_enter_as_thief(false) == thief_entry::refused) return outcome;
+    outcome.entered = true;
+    outcome.strays = take_incoming();
+    std::size_t count = urgent.size() != 0 ? urgent.take_half(room) : 0;
+    count += queue.take_half(room.subspan(count));
+    for (std::size_t n = 0; n < count; ++n) {
+      color_queue& q = *room[n];
+      delist(q);
+      q.state = queue_state::idle;  // in no list
+      // last-touch: before the other may run it, and so before the owner changes
+      if (q.in.claim_link() == pushed::owes_link) room[outcome.owed++] = &q;
+      q.owner.store(to, std::memory_order_release);  // pairs as in finish
+    }
+    lock.leave_as_thief();
+    return outcome;
+  }
+
   /// Gives an idle color queue to another worker. Threads: as a thief.
   void give(color_queue& q, unsigned to) noexcept {
     // acquire: as append; it may have been away and back since the caller looked for its owner

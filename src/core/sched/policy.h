@@ -86,6 +86,8 @@ concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, c
   { p.take_over(w) } noexcept -> std::same_as<void>;  // what waits at workers that sleep, and that this one has left there
   { c.waiting(n) } noexcept -> std::same_as<std::size_t>;  // runnable colors held by a worker, roughly
   { c.has_loot(n) } noexcept -> std::same_as<bool>;        // whether there are any among them that another one may take; asked where polling is shared
+  { c.may_lose_workers() } noexcept -> std::same_as<bool>;  // whether their number may change in a run
+  { p.hand_over(n) } noexcept -> std::same_as<void>;        // by a worker that leaves, and after it has left by whoever finds something there: to others
   { p.any_left() } noexcept -> std::same_as<bool>;
   { p.drop_all() } noexcept -> std::same_as<std::size_t>;  // no worker runs: destroys every event; gives how many
   { c.figures() } noexcept -> std::same_as<scheduler_figures>;  // no worker runs
@@ -120,6 +122,9 @@ class scheduler {
   [[nodiscard]] virtual bool any_left() noexcept = 0;
   [[nodiscard]] virtual std::size_t waiting(unsigned worker_index) const noexcept = 0;
   [[nodiscard]] virtual bool has_loot(unsigned worker_index) const noexcept = 0;
+  [[nodiscard]] virtual bool may_lose_workers() const noexcept = 0;
+  /// Threads: any; the worker's own, or any after it has left.
+  virtual void hand_over(unsigned worker_index) noexcept = 0;
   virtual std::size_t drop_all() noexcept = 0;
   /// Threads: no worker runs.
   [[nodiscard]] virtual scheduler_figures figures() const noexcept = 0;

@@ -35,6 +35,8 @@ class scheduled final : public scheduler {
   bool any_left() noexcept override { return policy_.any_left(); }
   std::size_t waiting(unsigned worker_index) const noexcept override { return policy_.waiting(worker_index); }
   bool has_loot(unsigned worker_index) const noexcept override { return policy_.has_loot(worker_index); }
+  bool may_lose_workers() const noexcept override { return policy_.may_lose_workers(); }
+  void hand_over(unsigned worker_index) noexcept override { policy_.hand_over(worker_index); }
   std::size_t drop_all() noexcept override { return policy_.drop_all(); }
   scheduler_figures figures() const noexcept override { return policy_.figures(); }
 

@@ -25,6 +25,7 @@ struct idle_view {
   static constexpr std::uint64_t polling_bit = std::uint64_t{1} << 23;
   static constexpr std::uint64_t paused_bit = std::uint64_t{1} << 24;
   static constexpr std::uint64_t forked_bit = std::uint64_t{1} << 25;
+  static constexpr std::uint64_t left_bit = std::uint64_t{1} << 26;
   static constexpr std::uint64_t one_searching = std::uint64_t{1} << searching_shift;
   /// Counts every end of a rest, so that "all sleep, as they did before" cannot be mistaken. On top: it may wrap around.
   static constexpr std::uint64_t one_end = std::uint64_t{1} << 40;
@@ -46,6 +47,8 @@ struct idle_view {
   [[nodiscard]] bool watching() const noexcept { return (word & watching_bit) != 0; }
   /// One sleeps where readiness wakes it.
   [[nodiscard]] bool polling() const noexcept { return (word & polling_bit) != 0; }
+  /// Workers have left since the runtime was made: what is theirs is to be looked after by others.
+  [[nodiscard]] bool some_left() const noexcept { return (word & left_bit) != 0; }
   [[nodiscard]] bool paused() const noexcept { return (word & paused_bit) != 0; }
   [[nodiscard]] bool forked() const noexcept { return (word & forked_bit) != 0; }
   /// There is a watcher, and the runtime runs.
@@ -73,13 +76,15 @@ template <class Memory>
 class idle_set {
  public:
   using token = typename Memory::template atomic<std::uint32_t>;
-  enum : std::uint32_t { awake = 0, asleep = 1, woken = 2 };
+  enum : std::uint32_t { awake = 0, asleep = 1, woken = 2, gone = 3 };
   static constexpr unsigned nobody = ~0u;
 
   /// `workers` of them are there, and awake.
   explicit idle_set(unsigned workers) : idle_set{workers, workers} {}
   idle_set(unsigned workers, unsigned most_workers)
-      : workers_{most_workers}, sleepers_{std::make_unique<sleeper[]>(most_workers)}, word_{workers * idle_view::one_awake, "idle word"} {}
+      : workers_{most_workers}, sleepers_{std::make_unique<sleeper[]>(most_workers)}, word_{workers * idle_view::one_awake, "idle word"} {
+    for (unsigned n = workers; n < most_workers; ++n) sleepers_[n].state.store(gone, std::memory_order_relaxed);
+  }
 
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }
   [[nodiscard]] token& token_of(unsigned worker) noexcept { return sleepers_[worker].state; }
@@ -159,6 +164,24 @@ class idle_set {
   /// Whether this worker sleeps, for a poster after publishing.
   [[nodiscard]] bool is_asleep(unsigned worker) const noexcept {
     return sleepers_[worker].state.load(std::memory_order_acquire) == asleep;
+  }
+
+  /// Whether this worker is not there: it has not come yet, or has left.
+  [[nodiscard]] bool is_gone(unsigned worker) const noexcept { return sleepers_[worker].state.load(std::memory_order_acquire) == gone; }
+
+  /// gone -> awake. Threads: one at a time for each worker, which does not run.
+  void join(unsigned worker) noexcept {
+    sleepers_[worker].state.store(awake, std::memory_order_release);
+    word_.fetch_add(idle_view::one_end + idle_view::one_awake, std::memory_order_acq_rel);
+  }
+  /// awake, or searching, -> gone. After it the worker looks at what is its own, and at every source (a barrier has been passed): those that posted to
+  /// its colors later see that it is gone (gone-or-found).
+  void leave(unsigned worker, bool is_searching) noexcept {
+    word_.fetch_or(idle_view::left_bit, std::memory_order_acq_rel);
+    sleepers_[worker].state.store(gone, std::memory_order_release);
+    const std::uint64_t search = is_searching ? idle_view::one_searching : 0;
+    word_.fetch_add(idle_view::one_end - idle_view::one_awake - search, std::memory_order_acq_rel);
+    Memory::heavy_barrier();
   }
 
   /// Of one that has said that it sleeps.

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t never_ns = ~std::uint64_t{0};
 class io_system;
 
 /// A worker's wake token; see docs/design/sleeping.md.
-enum token_state : std::uint32_t { token_awake = 0, token_asleep = 1, token_woken = 2 };
+enum token_state : std::uint32_t { token_awake = 0, token_asleep = 1, token_woken = 2, token_gone = 3 };
 using wake_token = real_memory::atomic<std::uint32_t>;
 
 /// How long a sleep may last.

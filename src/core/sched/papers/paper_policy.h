@@ -59,6 +59,8 @@ class paper_policy {
 
   static void leave(const worker& /*w*/) noexcept {}
   [[nodiscard]] static constexpr bool shares_polling() noexcept { return false; }
+  [[nodiscard]] static constexpr bool may_lose_workers() noexcept { return false; }
+  static void hand_over(unsigned /*worker_index*/) noexcept {}
   static void take_over(const worker& /*w*/) noexcept {}
   [[nodiscard]] static constexpr bool has_loot(unsigned /*worker_index*/) noexcept { return false; }  // there is no guard that could be called for it
   [[nodiscard]] static constexpr std::uint64_t first_watch_ns() noexcept { return longest_watch_ns(2); }

@@ -1,5 +1,5 @@
 #pragma once
-/// Which run a runtime is in, and who ends it. See docs/design/idle-set.md.
+/// Which run a runtime is in, and who ends it. See docs/design/sleeping.md.
 ///
 /// A run may be ended by a stop on any thread, by any worker that finds nothing left, and by worker 0 itself. A decision takes time; by
 /// then the run may be over, and the next one begun, which it was not about: so each decision names the run that it was made in.

@@ -66,6 +66,11 @@ def row(question, machine, scheduler, workers, sizes=None):
     return asked(question, machine, scheduler, workers, (sizes or SIZES)[question])
 
 
+def waits(machine):
+    """Events of 200 ms on all workers but one, and on all. It sleeps for readiness, which has its costs from the web servers'."""
+    return asked("waits", machine, "default", machines.MACHINES[machine]["cores"], 200_000_000, (("web_lines", 0),))
+
+
 def can_be_told(question, scheduler):
     return question in (TELLING if scheduler == "default:told" else WITH_LINES if scheduler == BY_LINES else QUESTIONS)
 
@@ -95,7 +100,8 @@ def small():
     """For the test: some seconds."""
     found = [row(question, "mely_8", scheduler, 8, SMALL_SIZES) for question in SMALL_SIZES
              for scheduler in ("default", "default:no-stealing", "per_worker", "color_queues:base", "color_queues", *IDEAS)]
-    return found + [row(question, "mely_8", BY_LINES, 8, SMALL_SIZES) for question in WITH_LINES]
+    found += [row(question, "mely_8", BY_LINES, 8, SMALL_SIZES) for question in WITH_LINES]
+    return found + [waits(machine) for machine in ("here_2", "mely_8", "large_16", "large_64")]
 
 
 def newest_record():

@@ -2,6 +2,7 @@
 // question to sleeping and waking, and to no paper. Size: ns that each long event takes.
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,7 +10,6 @@
 #include <tartan/core/runtime.h>
 #include <vector>
 
-#include "core/clock.h"
 #include "simulation/workloads/server.h"
 
 namespace simulation {
@@ -39,12 +39,11 @@ class waits {
         tartan::post(tartan::color{n}, [this] { news(0); });
       }
     });
-    // At the very end of a look, and of what was posted before that: an event that goes on for long.
     const double ready = longest([this] {
       for (mark n = 1; n < workers_; ++n) sleeps_.edge(n, running->current().clock);
     });
-    const double unseen = longest([this] { all_but_one(workers_ - 1); });
-    const double few = longest([this] { all_but_one(workers_ / 2 + 1); });
+    const double unseen = longest([this] { keep_busy(workers_ - 1); });
+    const double few = longest([this] { keep_busy(std::max(1u, workers_ / 2)); });
     figures found{{"posted_us", posted}, {"ready_us", ready}, {"beside_all_but_one_us", unseen}, {"beside_half_us", few}};
     add_counters(found, rt_.counters());
     return found;
@@ -62,11 +61,12 @@ class waits {
   }
 
   /// So many are in long events; then, after some time, something becomes ready.
-  void all_but_one(unsigned busy) {
+  void keep_busy(unsigned busy) {
     for (unsigned n = 1; n < busy; ++n) {
       tartan::post(tartan::color{n}, [this] { const handler_scope takes{2 * long_}; });
     }
     static_cast<void>(handler_scope{long_});
+    running->take_turn();  // what others do until then comes first
     since_ = running->current().clock;
     sleeps_.edge(0, since_);
   }

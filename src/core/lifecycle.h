@@ -64,6 +64,7 @@ class lifecycle {
 
   // For workers and policies.
   using idle = idle_set<real_memory>;
+  static constexpr std::uint32_t spreading = 0x8000'0000;  ///< of worker::wants_help
   [[nodiscard]] idle& sleepers() noexcept { return idle_; }
   [[nodiscard]] worker& at(unsigned index) noexcept { return *workers_[index]; }
   [[nodiscard]] const worker& at(unsigned index) const noexcept { return *workers_[index]; }
@@ -117,8 +118,14 @@ class lifecycle {
   /// The same, of what only this one can do.
   void summon(unsigned index, worker* from) noexcept { static_cast<void>(wake(index, from)); }
   /// Whether this worker has called others because its line is long, so that one that comes need not watch it first; and one has come.
-  [[nodiscard]] bool wants_help(unsigned index) const noexcept { return workers_[index]->wants_help.load(std::memory_order_relaxed); }
-  void help_has_come(unsigned index) noexcept { workers_[index]->wants_help.store(false, std::memory_order_relaxed); }
+  [[nodiscard]] bool wants_help(unsigned index) const noexcept { return workers_[index]->wants_help.load(std::memory_order_relaxed) != 0; }
+  /// Gives whether it is the last one of several that were called.
+  bool help_has_come(worker& helper, unsigned index) noexcept;
+  /// By a worker that has robbed a stuck one of half of what waits there: another worker is to come for the rest, when this one has found_work().
+  void call_for(unsigned victim, worker& by) noexcept {
+    workers_[victim]->wants_help.store(spreading | 1, std::memory_order_relaxed);
+    by.calls_for_victim = true;
+  }
   /// Whether a worker's post to another one's color may wait until the poster has nothing else to do, or looks: the guard sees to what is
   /// left there for long, and a turn is worth less than a wake-up. Then notes that something was left.
   [[nodiscard]] bool leaves_to_poster(worker& from, idle_view seen) noexcept;
@@ -190,6 +197,7 @@ class lifecycle {
   void attend(worker& w, bool has_slept) noexcept;
   void ask_for_help(worker& w, bool has_slept) noexcept;
   void hand_on(worker& w, idle_view seen) noexcept;
+  void spread(worker& w) noexcept;
   [[nodiscard]] bool all_poll() noexcept;
   bool harvest(worker& w) noexcept;
   void look_sooner(worker& w) noexcept;

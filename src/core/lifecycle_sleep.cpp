@@ -30,12 +30,14 @@ worker* this_worker() noexcept { return static_cast<worker*>(here); }
 void lifecycle::begin_search(worker& w) noexcept {
   if (w.searching) return;
   w.searching = true;
+  w.spreads = w.calls_for_victim = false;
   idle_.search();
 }
 
 void lifecycle::end_search(worker& w) noexcept {
   w.searching = false;
   const idle_view seen = idle_.end_search();
+  if (w.spreads) spread(w);
   if (idle::owes_cover(seen)) {
     rt_.policy().cover(w);
     hand_on(w, idle_.view());
@@ -107,7 +109,8 @@ void lifecycle::rest(worker& w, polling how) noexcept {
     return;
   }
   if (guard_.is_on()) w.turn_pace.note(rt_.now_ns(), w.whole_turns());
-  if (wants_help(w.index)) help_has_come(w.index);
+  w.wants_help.store(0, std::memory_order_relaxed);
+  w.spreads = w.calls_for_victim = false;
   const std::uint64_t this_run = run_.now();
   idle_.set_wake_at(w.index, never_ns);
   w.deferred_deadline = never_ns;

@@ -48,6 +48,8 @@ struct alignas(128) worker : thread_context {
   unsigned watch_left = 0;                      ///< rests to spend as watcher although nothing was declined
   bool posts_readiness = false;                 ///< just now
   bed rests_in = bed::token;                    ///< in its rest
+  bool spreads = false;                         ///< has found what waits behind long events: wakes two others, if there is more of it
+  bool calls_for_victim = false;                ///< of what waits there it has taken half
   bool left_behind = false;                     ///< what it has posted waits at workers that sleep, and it has called none of them
   bool was_missed = false;                      ///< as guard it has got up, because nobody looked
   std::uint64_t events_at_miss = 0;             ///< its own, then
@@ -71,7 +73,7 @@ struct alignas(128) worker : thread_context {
   real_memory::atomic<std::uint32_t> left_in_batch{0};  ///< with turns: a number for each event
   real_memory::atomic<bool> in_turn{false};
   real_memory::atomic<bool> has_left{false};    ///< its thread ends, and touches nothing any more: release by it, or by who starts it anew
-  real_memory::atomic<bool> wants_help{false};  ///< has called for somebody who takes part of its line: a hint
+  real_memory::atomic<std::uint32_t> wants_help{0};  ///< so many workers were called to take part of its line, and whether they call others: a hint
   // For the guard, while there is one; by the runtime's clock.
   real_memory::atomic<std::uint64_t> looked_ns{0};  ///< when it last looked at what is ready
   real_memory::atomic<std::uint64_t> oldest_ns{0};  ///< nothing that waits here has come before

@@ -155,7 +155,10 @@ void default_policy::after_link(unsigned owner, bool only_owner, worker* from) n
     return;
   }
   if (only_owner) return life_.summon(owner, from);
-  if (seen.searching() != 0) return;                 // a searcher will find it; so will the caller, if it searches itself
+  if (seen.searching() != 0) {  // a searcher will find it; so will the caller, if it searches itself
+    if (from != nullptr && from->searching) from->left_behind = true;
+    return;
+  }
   if (life_.sleepers().is_asleep(owner)) {
     if (from != nullptr && life_.leaves_to_poster(*from, seen)) return;
     return static_cast<void>(life_.wake(owner, from));

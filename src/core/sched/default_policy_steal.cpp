@@ -63,12 +63,12 @@ bool default_policy::search(worker& w) {
   home& h = homes_[w.index];
   const std::uint64_t begin = real_now_ns();
   if (w.left_behind) take_over(w);
-  const std::uint64_t limit_ns = life_.hurried(w) ? 1 : w.searches.now_ns();
   watch& seen = watches_[w.index];
   seen.judge_loot(begin);
   seen.own.since_ns = 0;
   std::uint64_t looks_at_ns = begin;
-  for (std::uint64_t now = begin; now - begin < limit_ns; now = real_now_ns()) {
+  const bool hurried = life_.hurried(w);
+  for (std::uint64_t now = begin; now - begin < (hurried ? 1 : w.searches.now_ns()); now = real_now_ns()) {
     // Nobody is left who could make work, but for the outside, which ends a sleep as soon as a search: a server with little to do
     // would spend 50 us on each request.
     const bool last = life_.watches_outside() && life_.sleepers().view().awake() == 1;
@@ -148,10 +148,20 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
     if (!in_need && too_early && v.told_ns.load(std::memory_order_relaxed) == 0) continue;
     const bool has_work = v.has_loot();
     const bool at_once = has_work && in_need;
+    const std::uint64_t last_turns = last.turns;
     const std::size_t worth = worth_taking(seen, victim, now_ns);
     if (!has_work || (!at_once && (now_ns < seen.keeps_off_until_ns || worth == 0))) continue;
-    if (!steal_from(w, victim, at_once ? most_stolen : worth)) continue;
-    if (called) life_.help_has_come(victim);
+    if (!steal_from(w, victim, at_once ? most_stolen : worth)) {
+      w.searches.was_refused();
+      continue;
+    }
+    if (called && life_.help_has_come(w, victim)) {
+      while (v.has_loot() && steal_from(w, victim, most_stolen)) {  // the last one that was called takes the rest, half by half
+      }
+    }
+    const bool is_stuck = !at_once && life_.at(victim).turns.get() == last_turns;
+    w.spreads = w.spreads || is_stuck;
+    if (is_stuck && v.has_loot()) life_.call_for(victim, w);  // its other half
     seen.stole_at_ns = real_now_ns();
     seen.took_at_once = at_once;
     return true;
@@ -291,13 +301,12 @@ scheduler_figures default_policy::figures() const noexcept {
 /// The last searcher found work. Is there more, for which another worker should come?
 void default_policy::cover(worker& w) noexcept {
   if (!stealing_) return wake_owners();
-  if (life_.sleepers().view().watching()) return;
-  std::size_t loot = 0;
-  for (unsigned n = 0; n < workers_; ++n) loot += homes_[n].has_loot() ? std::max<std::size_t>(homes_[n].runnable(), 1) : 0;
-  // As a tree: a chain of wake-ups, each of which takes 17 to 33 us, would be longer than 1 ms from some 30 workers on.
-  for (unsigned n = 0; n < woken_at_once && n < loot; ++n) {
-    if (!life_.wake_another(w, n)) return;
+  bool some = false;
+  for (unsigned n = 0; n < workers_; ++n) {
+    const home& h = homes_[n];
+    some = some || h.has_loot();
   }
+  if (some && !life_.sleepers().view().watching()) life_.wake_any(&w);
 }
 
 /// Without stealing, each worker has to run its own: what came while nobody ran woke nobody.

@@ -17,6 +17,8 @@ class search_budget {
   [[nodiscard]] std::uint64_t now_ns() const noexcept { return budget_ns_; }
 
   void found() noexcept { begun_ns_ = 0; }
+  /// There is something, but another thief was there: it is worth another look.
+  void was_refused() noexcept { budget_ns_ = search_ns; }
   /// One that has begun then ends in vain, and the worker goes to sleep.
   void in_vain(std::uint64_t begun_ns) noexcept {
     begun_ns_ = begun_ns;

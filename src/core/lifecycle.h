@@ -166,6 +166,7 @@ class lifecycle {
   // The poller and the guard: lifecycle_guard.cpp
   [[nodiscard]] bed choose_bed(const worker& w, polling how) noexcept;
   [[nodiscard]] bool take_bed(worker& w, polling how) noexcept;
+  [[nodiscard]] bool may_watch(const worker& w) const noexcept;
   [[nodiscard]] bool is_in_wrong_bed(const worker& w, polling how, idle_view seen) const noexcept;
   void leave_bed(worker& w) noexcept;
   void end_watch(const worker& w) noexcept;

@@ -61,14 +61,24 @@ bool lifecycle::take_bed(worker& w, polling how) noexcept {
     guard_.begin(rt_.now_ns(), [this](std::uint64_t at_ns) { rt_.clock().set_alarm(at_ns); });
     return true;
   }
-  return w.rests_in == bed::token && w.watch_left != 0 && !watches_outside() && idle_.start_watch();
+  return may_watch(w) && idle_.start_watch();
 }
 
-/// Of one that has said that it sleeps: something to wait for was plugged in since it chose, or it is the last one, and nobody waits for that.
+/// Whether a worker that is not the guard watches what it has declined. Where there is readiness to be attended to, the guard does, and the worker
+/// that polls, which may lie there without a guard.
+bool lifecycle::may_watch(const worker& w) const noexcept {
+  if (w.watch_left == 0 || w.rests_in == bed::guard) return false;
+  return w.rests_in == bed::source || !watches_outside();
+}
+
+/// Asked by a worker that has said that it sleeps: something to wait for was plugged in since it chose its bed; or it is the last one, and nobody
+/// polls; or others run, and the guard on which it counted has got up since. That one hands on to nobody: this worker was counted as searching.
 bool lifecycle::is_in_wrong_bed(const worker& w, polling how, idle_view last) const noexcept {
   if (how == polling::never) return false;
   if (!rt_.clock().is_seated(w.index)) return true;
-  return how == polling::shared && w.rests_in != bed::source && rt_.clock().has_source() && last.awake() == 0 && !last.polling();
+  if (how != polling::shared || w.rests_in == bed::source || !rt_.clock().has_source()) return false;
+  if (last.awake() == 0) return !last.polling();
+  return w.rests_in == bed::token && !last.watching();  // whether one polls says nothing: a look takes that bit for a moment
 }
 
 void lifecycle::leave_bed(worker& w) noexcept {

@@ -82,6 +82,7 @@ bool lifecycle::harvest(worker& w) noexcept {
   if (rt_.clock().saw_call(w.index) && idle_.start_polling(w.index)) {
     rt_.clock().forget_call();
     idle_.end_polling();
+    if (!w.searching) hand_on(w, idle_.view());  // the last searcher may have taken that bit for a sleeper's
   }
   return posted;
 }
@@ -133,8 +134,8 @@ void lifecycle::rest(worker& w, polling how) noexcept {
     if (seen == work_seen::none) finish_if_quiescent(this_run);
     w.watch_left = seen == work_seen::declined ? watch_rests : w.watch_left - (w.watch_left != 0);
     // Another one's watch may have ended before this one rested: then it has looked after that, or it is taken over
-    // here. Where there is readiness to be attended to, a watch is the guard's.
-    watch = watch || (w.watch_left != 0 && !watches_outside() && idle_.start_watch());
+    // here.
+    watch = watch || (may_watch(w) && idle_.start_watch());
   } else if (w.index == 0) {
     if (watch) end_watch(w);
     get_up(w);  // its run is over

@@ -36,13 +36,17 @@ class guard_word {
   void end() noexcept { at_.store(off, std::memory_order_relaxed); }
 
   /// By a worker that is awake and has just looked at what is ready: it may be busy from here on. Asks `due` for when the guard is needed at the
-  /// latest, if it is near; leaves the alarm where it is if that is sooner, or hardly later.
+  /// latest, if the alarm is near; leaves the alarm where it is if that is sooner, or hardly later. An alarm that has gone off is set in any case.
   template <class Due, class Set>
   void push(std::uint64_t now_ns, Due due, Set set) noexcept {
     std::uint64_t seen = at_.load(std::memory_order_acquire);  // pairs with who has set it
     if (seen == off || seen > now_ns + near_ns()) return;
-    const std::uint64_t at = due();
-    if (at < seen + least_ns() || at <= now_ns) return;
+    std::uint64_t at = due();
+    if (seen > now_ns) {
+      if (at < seen + least_ns()) return;
+    } else if (at <= now_ns) {
+      at = now_ns;  // gone-off: while all slept, and the guard sleeps on, whatever is due
+    }
     set(at);  // relied-on: before the word says so
     // Refused: the guard has got up, or another one has set it.
     static_cast<void>(at_.compare_exchange_strong(seen, at, std::memory_order_release, std::memory_order_relaxed));

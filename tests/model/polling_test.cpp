@@ -63,7 +63,7 @@ result poller_is_called(const options& bounds) {
 }
 
 TEST(polling, goes_on_after_a_post_that_wakes_the_poller) {
-  const result found = poller_is_called<model_memory>({.name = "poller_is_called", .preemption_bound = 2, .symmetric_barriers = true});
+  const result found = poller_is_called<model_memory>({.name = "poller_is_called", .preemption_bound = 1, .symmetric_barriers = true});
   EXPECT_TRUE(found.proved()) << found.report;
   const result asymmetric = poller_is_called<model_memory>({.name = "poller_is_called_membarrier", .preemption_bound = 1});
   EXPECT_TRUE(asymmetric.proved()) << asymmetric.report;
@@ -123,11 +123,11 @@ result guard_gets_up(const options& bounds, polling_ways how = {}) {
 }
 
 TEST(polling, has_a_worker_that_counted_on_the_guard_take_its_place) {
-  const result found = guard_gets_up<model_memory>({.name = "guard_gets_up", .symmetric_barriers = true});
+  const result found = guard_gets_up<model_memory>({.name = "guard_gets_up", .preemption_bound = 2, .symmetric_barriers = true});
   EXPECT_TRUE(found.proved()) << found.report;
-  const result asymmetric = guard_gets_up<model_memory>({.name = "guard_gets_up_membarrier"});
+  const result asymmetric = guard_gets_up<model_memory>({.name = "guard_gets_up_membarrier", .preemption_bound = 1});
   EXPECT_TRUE(asymmetric.proved()) << asymmetric.report;
-  EXPECT_FALSE(guard_gets_up<model_memory>({.name = "guard_is_counted_on", .symmetric_barriers = true}, {.looks_who_guards = false}).passed);
+  EXPECT_FALSE(guard_gets_up<model_memory>({.name = "guard_is_counted_on", .preemption_bound = 2, .symmetric_barriers = true}, {.looks_who_guards = false}).passed);
 }
 
 // The guard has declined what waits behind a long event, and lies down where readiness comes: it comes back for that.
@@ -150,9 +150,9 @@ result declined_by_the_poller(const options& bounds, polling_ways how = {}) {
 }
 
 TEST(polling, leaves_nothing_that_was_declined_behind_a_long_event) {
-  const result found = declined_by_the_poller<model_memory>({.name = "declined_by_poller", .preemption_bound = 3, .symmetric_barriers = true});
+  const result found = declined_by_the_poller<model_memory>({.name = "declined_by_poller", .preemption_bound = 2, .symmetric_barriers = true});
   EXPECT_TRUE(found.proved()) << found.report;
-  EXPECT_FALSE(declined_by_the_poller<model_memory>({.name = "declined_without_watch", .symmetric_barriers = true}, {.watches_at_source = false}).passed);
+  EXPECT_FALSE(declined_by_the_poller<model_memory>({.name = "declined_without_watch", .preemption_bound = 2, .symmetric_barriers = true}, {.watches_at_source = false}).passed);
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ class guarded {
   /// Time passes, but no further than the timer of a guard that sleeps. What was stored is seen by then: hence the barriers.
   void time_passes(std::uint64_t ns) {
     if (ns == 0) return;
+    yield_point();
     const std::uint64_t to = now + ns;
     now = armed_ != 0 ? std::max<std::uint64_t>(now, std::min<std::uint64_t>(to, armed_)) : to;
     if (now == armed_) bell_.signal();
@@ -186,6 +187,10 @@ TEST(guard, comes_in_time_for_what_waits_behind_a_long_event_although_another_wo
   const result found = two_look({.name = "guard_oldest", .preemption_bound = 2, .symmetric_barriers = true}, true);
   EXPECT_TRUE(found.proved()) << found.report;
   EXPECT_FALSE(two_look({.name = "guard_no_oldest", .preemption_bound = 2, .symmetric_barriers = true}, true, {.asks_the_oldest = false}).passed);
+}
+
+TEST(guard, needs_an_early_alarm_to_be_set_again) {
+  EXPECT_FALSE(two_look({.name = "guard_early", .preemption_bound = 3, .symmetric_barriers = true}, false, {.sets_again = false}).passed);
 }
 
 TEST(guard, needs_an_alarm_of_its_own_and_to_come) {

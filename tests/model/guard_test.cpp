@@ -219,6 +219,33 @@ result all_sleep(const options& bounds, ways how = {}) {
   });
 }
 
+// Two are woken at once, each with something that waits behind its event: neither has noted yet, for the other one, that it is old by its last rest.
+// (gone-off: the alarm is set whatever is due.)
+result two_wake_with_loot(const options& bounds) {
+  return explore(bounds, [=](program& p) {
+    auto* const s = p.make<three>(ways{});
+    for (unsigned n = 0; n < 3; ++n) s->idle.search();
+    s->begin();
+    for (unsigned n = 0; n < 3; ++n) (void)s->idle.rest(n, n == 0 ? detail::bed::guard : detail::bed::token);
+    for (const unsigned n : {1u, 2u}) s->loot[n].store(true, relaxed);
+    p.thread("guard", [=] { s->sleep_as_guard(); });
+    for (const unsigned n : {1u, 2u}) {
+      p.thread("is woken " + std::to_string(n), [=] {
+        if (n == 1) s->time_passes(700);
+        (void)s->idle.cancel(n);
+        s->attend(n, true);
+        s->gets_loot(n);
+      });
+    }
+    p.finally([=] { s->check_attended(); });
+  });
+}
+
+TEST(guard, is_set_by_two_that_wake_at_once_with_something_that_waits) {
+  const result found = two_wake_with_loot({.name = "guard_two_wake", .preemption_bound = 2, .symmetric_barriers = true});
+  EXPECT_TRUE(found.proved()) << found.report;
+}
+
 TEST(guard, sleeps_while_all_do_and_is_set_by_one_that_wakes) {
   const result found = all_sleep({.name = "guard_all_sleep", .preemption_bound = 2, .symmetric_barriers = true});
   EXPECT_TRUE(found.proved()) << found.report;

@@ -184,7 +184,7 @@ class lifecycle {
   void sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept;
   void get_up(worker& w) noexcept;
   // The poller and the guard: lifecycle_guard.cpp
-  [[nodiscard]] bed choose_bed(const worker& w, polling how) noexcept;
+  [[nodiscard]] bed choose_bed(worker& w, polling how) noexcept;
   [[nodiscard]] bool take_bed(worker& w, polling how) noexcept;
   [[nodiscard]] bool may_watch(const worker& w) const noexcept;
   [[nodiscard]] bool is_in_wrong_bed(const worker& w, polling how, idle_view seen) const noexcept;

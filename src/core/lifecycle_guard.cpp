@@ -38,7 +38,9 @@ bool lifecycle::all_poll() noexcept {
 }
 
 /// one-polls: while anybody is awake, readiness is looked at by those, so that no edge wakes a worker for what another one would have found in a moment.
-bed lifecycle::choose_bed(const worker& w, polling how) noexcept {
+bed lifecycle::choose_bed(worker& w, polling how) noexcept {
+  // Two that have seen so at the same time would see each other awake now, and again in the next rest, as long as they keep in step.
+  const bool polls = std::exchange(w.polls_next, false);
   // In a pause, what becomes ready shows at the embedding descriptor.
   if (how == polling::never || !rt_.clock().has_source() || w.beside || leaving(w)) return bed::token;
   if (how == polling::always) {
@@ -48,7 +50,7 @@ bed lifecycle::choose_bed(const worker& w, polling how) noexcept {
   const idle_view seen = idle_.view();
   // It was needed as guard, and has had nothing to do since: the others are in long events.
   const bool is_missed = w.was_missed && w.events_at_miss == w.events.get();
-  const bool may_poll = seen.awake() <= 1 || is_missed || all_poll();
+  const bool may_poll = polls || seen.awake() <= 1 || is_missed || all_poll();
   if (may_poll && !seen.polling() && idle_.start_polling(w.index)) return bed::source;
   return idle_.workers() > 1 && idle_.start_watch() ? bed::guard : bed::token;
 }

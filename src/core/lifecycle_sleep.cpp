@@ -131,6 +131,7 @@ void lifecycle::rest(worker& w, polling how) noexcept {
     until_ns = sleep_until(w);
     if (seen == work_seen::found || is_in_wrong_bed(w, how, last) || (until_ns != never_ns && until_ns <= rt_.now_ns())) {
       if (watch) end_watch(w);
+      w.polls_next = last.awake() == 0 && !last.polling();
       get_up(w);  // it need not sleep
       return attend(w, true);  // the guard may have seen this one asleep
     }

@@ -53,6 +53,7 @@ struct alignas(128) worker : thread_context {
   bool left_behind = false;                     ///< what it has posted waits at workers that sleep, and it has called none of them
   bool was_missed = false;                      ///< as guard it has got up, because nobody looked
   std::uint64_t events_at_miss = 0;             ///< its own, then
+  bool polls_next = false;                      ///< in its last rest it has seen that all slept and nobody polled
   bool passes_over = false;                     ///< colors of a higher level wait: the turns of others come seldom
   std::uint64_t more_batches = 0;               ///< in a turn, beyond the first
   pace turn_pace;                               ///< while there is a guard

@@ -1,4 +1,4 @@
-// No wake-up is lost: posters against workers that search, rest and sleep; docs/design/idle-set.md.
+// No wake-up is lost: posters against workers that search, rest and sleep; docs/design/sleeping.md.
 
 #include "core/sleep/idle_set.h"
 

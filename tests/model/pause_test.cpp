@@ -1,4 +1,4 @@
-// Pausing all workers against posts and wake-ups that are under way; docs/design/idle-set.md, part 8.
+// Pausing all workers against posts and wake-ups that are under way; docs/design/sleeping.md.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ class pausing {
       if (!alarm.wait_for(timeout::when_quiet)) return;
       idle.cancel(1);
       while (!leave.load(acquire) && take()) {
-        if (searching && idle.end_search()) {}  // nobody else to wake
+        if (searching) (void)idle.end_search();  // there is no other worker to wake
         searching = false;
         run();
       }

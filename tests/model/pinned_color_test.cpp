@@ -1,4 +1,4 @@
-// A color that only worker 0 may run, while a thief takes worker 0's incoming chain; docs/design/color-queue.md and idle-set.md.
+// A color that only worker 0 may run, while a thief takes worker 0's incoming chain; docs/design/color-queue.md and sleeping.md.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ class pinned_home {
   void work() {
     for (bool searching = true;;) {
       if (s_.work(0, 1) != 0) {
-        if (searching && idle_.end_search()) {}  // nobody else to wake
+        if (searching) (void)idle_.end_search();  // there is no other worker to wake
         searching = false;
         continue;
       }
@@ -54,7 +54,7 @@ class pinned_home {
  private:
   void wake_owner(detail::idle_view seen) {
     if (seen.quiet()) return;
-    if (idle_.summon(0)) alarm_.signal();
+    if (idle_.claim(0)) alarm_.signal();
   }
 
   policy s_;

@@ -1,4 +1,4 @@
-// Stops, late words and a drain against the runs that they may end, and those that they may not; docs/design/idle-set.md.
+// Stops, late words and a drain against the runs that they may end, and those that they may not; docs/design/sleeping.md.
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,13 @@
 // Workers that search, sleep and are woken, in small: the real idle set, and around it what lifecycle_sleep.cpp and the default
-// policy do with it. Work is a number on its owner's chain. Time passes only when nobody can go on: then watchers wake, and the
-// other sleepers are done.
+// policy do with it in a runtime that waits for no descriptors. Work is a number on its owner's chain. Time passes only when
+// nobody can go on: then watchers wake, and the other sleepers are done.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
 #include "core/sleep/idle_set.h"
+#include "core/sleep/wake_times.h"
 #include "model_memory.h"
 #include "program.h"
 #include "waiting.h"
@@ -39,7 +40,8 @@ class sleepers {
   ghost<int> pending{0, "work that nobody has run"};
   bool declines = false;      // whether a thief may leave alone what an awake worker has
   bool watchers_wake = true;  // whether a watcher's time runs out
-  bool asks = false;          // whether who goes to rest asks if all is over, as in run_until_idle
+  bool asks = false;          // whether a worker that goes to rest asks if all is over, as in run_until_idle
+  unsigned wakes_at_once = detail::woken_at_once;
 
   /// A foreign thread posts to a color of that worker.
   void post(unsigned owner) {
@@ -73,9 +75,12 @@ class sleepers {
   void wake(unsigned worker) {
     if (idle.claim(worker)) alarm[worker].signal();
   }
-  void wake_any() {
-    const unsigned claimed = idle.claim_any();
-    if (claimed != idle_set::nobody) alarm[claimed].signal();
+  /// Unless more than `others` search already.
+  bool wake_any(unsigned others = 0) {
+    const unsigned claimed = idle.claim_any(others);
+    if (claimed == idle_set::nobody) return false;
+    alarm[claimed].signal();
+    return true;
   }
 
   /// A worker's life until nothing happens any more; starts counted as a searcher. `in_event(worker)` is called in each event.
@@ -89,7 +94,7 @@ class sleepers {
       if (take(worker) || (searching && search(worker, time_is_up))) {
         // As default_policy::next: what runs now may last, and there is more.
         if (posted[worker].load(std::memory_order_relaxed) != 0) after_local();
-        if (searching && idle.end_search()) cover();
+        if (searching && idle_set::owes_cover(idle.end_search())) cover();
         searching = false;
         in_event(worker);
         pending = pending - 1;
@@ -155,13 +160,13 @@ class sleepers {
     }
     return false;
   }
-  // As default_policy::cover.
+  // As default_policy::cover: wakes as many as there is work for, but two at most.
   void cover() {
-    for (auto& each : posted) {
-      if (each.load(std::memory_order_relaxed) != 0) {
-        if (!idle.view().watching()) wake_any();
-        return;
-      }
+    if (idle.view().watching()) return;
+    int loot = 0;
+    for (auto& each : posted) loot += each.load(std::memory_order_relaxed);
+    for (unsigned n = 0; n < wakes_at_once && static_cast<int>(n) < loot; ++n) {
+      if (!wake_any(n)) return;
     }
   }
   // As lifecycle::rest. Searching before and after.
@@ -186,11 +191,11 @@ class sleepers {
   // As lifecycle::quiescent.
   bool quiescent() {
     const idle_view before = idle.view_and_fence();
-    if (before.sleeping() != Workers) return false;
+    if (before.awake() != 0) return false;
     for (const auto& each : posted) {
       if (each.load(std::memory_order_relaxed) != 0) return false;
     }
-    return idle.fence_and_view().word == before.word;
+    return ((idle.fence_and_view().word ^ before.word) & ~(idle_view::watching_bit | idle_view::polling_bit)) == 0;
   }
   // As lifecycle::sleep.
   slept sleep(unsigned worker, bool watch) {

@@ -166,7 +166,7 @@ class owner_and_thief {
     for (bool searching = true;;) {
       s_->past[worker] = searching ? 1 : 2;
       if (s_->work(worker, 1) != 0) {
-        if (searching && idle_.end_search()) cover();
+        if (searching && idle_set::owes_cover(idle_.end_search())) cover();
         searching = false;
         continue;
       }

@@ -11,6 +11,7 @@
 #include "core/outside_descriptor.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
+#include "core/sched/tuning.h"
 #include "core/stall_watch.h"
 
 namespace tartan::detail {

@@ -6,7 +6,7 @@
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
-#include "core/wake_times.h"
+#include "core/sched/tuning.h"
 
 namespace tartan::detail {
 

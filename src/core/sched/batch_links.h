@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "core/sched/default_policy.h"
+#include "core/sched/tuning.h"
 
 namespace tartan::detail {
 
@@ -43,10 +44,9 @@ class default_policy::batch_links {
 
  private:
   using home_links = owed_links<home>;
-  static constexpr std::size_t most_owed = 128;
 
   void count() noexcept {
-    if (++owed_ == most_owed) pay_all();
+    if (++owed_ == post_most_owed_links) pay_all();
   }
   void pay(home_links& its) noexcept {
     if (its.empty()) return;

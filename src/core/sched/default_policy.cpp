@@ -11,9 +11,6 @@ namespace tartan::detail {
 
 namespace {
 
-/// Events of one color that a worker runs in a turn although they were posted in it: chains would pay for a turn each, else.
-constexpr unsigned shortest_batch = 16;
-
 color_queue& queue_of(strand_state& s) noexcept { return reinterpret_cast<color_queue&>(s); }
 
 }  // namespace
@@ -24,7 +21,7 @@ default_policy::default_policy(runtime_state& rt)
     : rt_{rt},
       life_{rt.life()},
       workers_{rt.workers()},
-      batch_{std::min(rt.settings().batch, shortest_batch)},
+      batch_{std::min(rt.settings().batch, run_shortest_batch_events)},
       longest_batch_{rt.settings().batch},
       poll_level_{std::min(rt.settings().poll_priority, annotation::levels - 1)},
       mark_{rt.strand_mark()},
@@ -106,8 +103,7 @@ unsigned default_policy::owner_for(std::uint64_t value, const worker* from) noex
   if (from != nullptr) return from->index;
   if (workers_ == 1) return 0;
   const auto first = static_cast<unsigned>(mix(value) % workers_);
-  constexpr unsigned probes = 4;
-  for (unsigned n = 0; n < probes && n < workers_; ++n) {
+  for (unsigned n = 0; n < post_most_asked_workers && n < workers_; ++n) {
     const unsigned candidate = (first + n) % workers_;
     if (!life_.sleepers().is_asleep(candidate)) return candidate;
   }

@@ -14,9 +14,9 @@
 #include "core/sched/color_table.h"
 #include "core/sched/home.h"
 #include "core/sched/policy.h"
+#include "core/sched/tuning.h"
 #include "core/spin_lock.h"
 #include "core/strand_color.h"
-#include "core/wake_times.h"
 #include "core/worker.h"
 
 namespace tartan::detail {
@@ -147,12 +147,10 @@ class default_policy {
   void link(color_queue& q, worker* from) noexcept;
   [[nodiscard]] std::uint16_t sender_of(const worker* from) const noexcept;
   void after_append(const worker& from, appended outcome) noexcept;
-  /// A backlog that is worth waking a worker although one comes to look within a millisecond anyway.
-  static constexpr std::uint32_t urgent_backlog = 2048;
   /// Whether a worker may have to be woken for what waits here: not if all are awake, nor if one of them sleeps as watcher and
   /// will look by itself. Inline, as after_local, for every hop between two colors asks twice.
   [[nodiscard, gnu::always_inline]] static bool may_wake(const home& h, idle_view seen) noexcept {
-    return !seen.quiet() && (!seen.is_watched() || h.runnable() >= urgent_backlog);
+    return !seen.quiet() && (!seen.is_watched() || h.runnable() >= post_urgent_backlog_colors);
   }
   /// After a color became runnable on the worker that runs the calling event: another worker must be there if the event lasts.
   [[gnu::always_inline]] void after_local(home& h) noexcept {

@@ -12,39 +12,18 @@
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/default_policy.h"
+#include "core/sched/tuning.h"
 
 namespace tartan::detail {
-
-namespace {
-
-/// What is worth giving away, in time that it waits less: some cache lines for each color, and a look at everybody's line.
-constexpr std::uint64_t least_gain_ns = 10'000;
-/// Between two turns of a hot color; what is longer says nothing about now.
-constexpr std::uint64_t longest_tour_ns = 4'000'000;
-/// Turns are counted for so long before anything is concluded from them.
-constexpr std::uint64_t shortest_watch_ns = 20'000;
-/// Turns that are counted since longer say nothing about now.
-constexpr std::uint64_t longest_count_ns = 20'000'000;
-/// Long lines are compared so often at most: each count is of some ten or hundred turns.
-constexpr std::uint64_t shortest_comparison_ns = 500'000;
-/// What is waited for in a shorter line is little.
-constexpr std::uint64_t long_wait_ns = 1'000'000;
-/// By this part of its wait another one must be shorter: who is given away leaves the cache that it was in.
-constexpr std::uint64_t uneven = 8;
-/// Long lines are compared with so many others at a time: each costs some cache lines, which that one writes to in every turn, and with many workers
-/// all may have long lines. The next ones come next.
-constexpr std::size_t most_compared = 8;
-
-}  // namespace
 
 /// At the beginning of a hot color's turn: what waits here waits for a tour, which has been measured from turn to turn.
 void default_policy::make_room(worker& w, std::uint64_t now_ns) noexcept {
   watch& seen = watches_[w.index];
   const std::uint64_t tour_ns = now_ns - std::exchange(seen.hot_turn_ns, now_ns);
   const std::size_t waiting = homes_[w.index].queue.size();
-  if (waiting == 0 || tour_ns > longest_tour_ns) return;
+  if (waiting == 0 || tour_ns > give_longest_tour_ns) return;
   const shorter_line to = shortest_line(w, now_ns, {0, seen.victims.size()}, sleepers::too);
-  if (to.wait_ns + least_gain_ns > tour_ns) return;
+  if (to.wait_ns + give_least_gain_ns > tour_ns) return;
   // So many that both wait as long.
   const std::uint64_t fair = (tour_ns - to.wait_ns) / 2 / std::max<std::uint64_t>(to.turn_ns, 1);
   give(w, to.worker, std::clamp<std::uint64_t>(fair, 1, waiting));
@@ -57,15 +36,15 @@ void default_policy::even_out(worker& w, std::uint64_t now_ns) noexcept {
   watch& seen = watches_[w.index];
   const std::uint64_t turns = w.turns.get();
   const std::uint64_t watched_ns = now_ns - seen.own.since_ns;
-  if (watched_ns < shortest_comparison_ns) return;
+  if (watched_ns < give_comparison_period_ns) return;
   const std::uint64_t made = turns - std::exchange(seen.own, {turns, now_ns}).turns;
   const unsigned before = std::exchange(seen.shorter, w.index);
-  if (made == 0 || watched_ns > longest_count_ns) return;
+  if (made == 0 || watched_ns > give_stale_count_ns) return;
   const std::uint64_t wait_ns = homes_[w.index].waiting() * watched_ns / made;
-  if (wait_ns < long_wait_ns) return;
-  const some_others compared{seen.compare_next, std::min(most_compared, seen.victims.size())};
+  if (wait_ns < give_long_wait_ns) return;
+  const some_others compared{seen.compare_next, std::min(give_most_compared_workers, seen.victims.size())};
   const shorter_line to = shortest_line(w, now_ns, compared, sleepers::left_out);
-  if (to.wait_ns + wait_ns / uneven > wait_ns) {
+  if (to.wait_ns + wait_ns / give_uneven_part > wait_ns) {
     // Of whom nothing was known, something will be known next time.
     if (!to.some_unknown) seen.compare_next = compared.following(seen.victims.size());
     return;
@@ -86,10 +65,10 @@ default_policy::shorter_line default_policy::shortest_line(const worker& w, std:
     const std::uint64_t turns = life_.at(other).turns.get();
     const std::uint64_t made = turns - seen.turns;
     const std::uint64_t watched_ns = now_ns - seen.since_ns;
-    if (watched_ns < shortest_watch_ns) continue;
+    if (watched_ns < give_count_ns) continue;
     seen = glance_at(other, now_ns);
-    best.some_unknown = best.some_unknown || watched_ns > longest_count_ns;
-    if (watched_ns > longest_count_ns) continue;
+    best.some_unknown = best.some_unknown || watched_ns > give_stale_count_ns;
+    if (watched_ns > give_stale_count_ns) continue;
     const std::size_t waiting = homes_[other].waiting();
     const bool sleeps = life_.sleepers().is_asleep(other);
     if (made == 0 && !sleeps) continue;  // in a long event; or it searches, and steals by itself

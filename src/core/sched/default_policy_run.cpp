@@ -6,21 +6,9 @@
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/default_policy.h"
+#include "core/sched/tuning.h"
 
 namespace tartan::detail {
-
-namespace {
-
-/// A visit to another worker that is so short costs less than the way there: a few cache lines and perhaps a wake-up.
-constexpr std::uint64_t short_visit_ns = 2'000;
-
-/// A color with a long backlog is served for so long at most, so that who is posted to meanwhile waits no longer: half of contract 7's 1 ms.
-constexpr std::uint64_t longest_turn_ns = 500'000;
-
-/// Colors in a line from which on it is compared with the others.
-constexpr std::uint32_t long_line = 64;
-
-}  // namespace
 
 /// Whether a turn has still to come to an event that was there when it began.
 class default_policy::backlog {
@@ -38,7 +26,7 @@ class default_policy::backlog {
 
 /// Looks outside, unless what is more urgent than that waits: then one time in 16.
 void default_policy::look(worker& w) {
-  w.credits = lifecycle::events_between_looks;
+  w.credits = events_between_looks;
   unsigned& put_off = watches_[w.index].looks_put_off;
   const auto& urgent = homes_[w.index].urgent;
   if (urgent.size() != 0 && urgent.has_above(poll_level_) && ++put_off % urgent.picks_per_bypass != 0) return;
@@ -46,7 +34,7 @@ void default_policy::look(worker& w) {
   w.passes_over = urgent.size() != 0;
   life_.look(w);
   w.passes_over = false;
-  if (stealing_ && homes_[w.index].queue.size() >= long_line) [[unlikely]] even_out(w, real_now_ns());
+  if (stealing_ && homes_[w.index].queue.size() >= run_long_line_colors) [[unlikely]] even_out(w, real_now_ns());
 }
 
 /// Puts back what has run, and takes the next color queue, now running.
@@ -100,7 +88,7 @@ void default_policy::step_out(worker& w) noexcept {
   const unsigned ran = most - left;
   w.credits -= static_cast<int>(ran);
   w.events.add(ran);
-  if (was_sent) q.note_visit(real_now_ns() - begin < short_visit_ns);
+  if (was_sent) q.note_visit(real_now_ns() - begin < run_short_visit_ns);
   w.turns.add();
 }
 
@@ -156,7 +144,7 @@ void default_policy::step_out(worker& w) noexcept {
     step_out(w);
     ++w.more_batches;
     h.lock.answer();  // each batch counts as a turn, at which thieves expect it
-    if (real_now_ns() - begin >= longest_turn_ns) return;
+    if (real_now_ns() - begin >= run_longest_turn_ns) return;
   }
 }
 

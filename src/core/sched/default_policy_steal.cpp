@@ -12,53 +12,9 @@
 #include "core/runtime_state.h"
 #include "core/sched/core_distance.h"
 #include "core/sched/default_policy.h"
-#include "core/wake_times.h"
+#include "core/sched/tuning.h"
 
 namespace tartan::detail {
-
-namespace {
-
-/// Between two looks at the others: each takes lines from them that they write to in every turn.
-constexpr std::uint64_t look_around_ns = 2'000;
-/// Turns are counted for so long before anything is concluded from them: longer than what makes colors usually takes to make them, or its
-/// one turn would be taken for the rule.
-constexpr std::uint64_t shortest_watch_ns = 40'000;
-/// What was counted may have been one long turn, of what made the colors, or a pause: if turns seem short, they are counted once more, for so long.
-constexpr std::uint64_t second_watch_ns = 20'000;
-constexpr std::uint64_t short_turn_ns = 2'000;
-/// And for so long, or for a whole tour, before it is foretold how long the last one in a line will wait.
-constexpr std::uint64_t forecast_watch_ns = 200'000;
-/// A turn that lasts longer is a long event, behind which colors are stuck. Before, what its event made is better left to it: each of its
-/// next posts there would go to another worker (measured: W7, whose maker's turn takes 25 us).
-constexpr std::uint64_t long_turn_ns = 50'000;
-// Also if one look has just missed that its victim got stuck: two sleeps, each with its timer's slack, its way to a CPU and a close look at another
-// victim; and the way up.
-static_assert(2 * (longest_watch_ns + kernel_slack_ns + way_to_cpu_ns + long_turn_ns) + rise_ns <= longest_color_wait_ns);
-/// A count that is older says nothing about now.
-constexpr std::uint64_t longest_count_ns = 2'000'000;
-/// A backlog that the victim alone would not have served by then is shared. With the time between two looks of a watcher (policy.h), the
-/// second one that it takes, and its wake-up, that is less than contract 7's 1 ms; so are two such times, where a first look has just missed that a
-/// victim got stuck.
-constexpr std::uint64_t longest_wait_ns = 400'000;
-/// What a steal costs both sides together, until it has been measured: where the victim does not answer, a membarrier (memory.h).
-constexpr std::uint64_t first_price_ns = 20'000;
-constexpr std::uint64_t lowest_price_ns = 5'000;
-constexpr std::uint64_t highest_price_ns = 40'000;
-/// So many colors are taken at most: this price is shared by many, and the victim is locked out until they are taken.
-/// Of 50 000 short ones half are stolen: 488 at once were 12 % slower (W4).
-constexpr std::size_t most_stolen = 2440;
-/// What each color costs that moves, in cache lines: its own, its events', and the way back of their memory. Below it the victim
-/// is faster alone.
-constexpr std::uint64_t color_price_ns = 300;
-/// Loot that keeps a thief busy for less has not paid, however cheap the way in: what moving it costs is not in the price.
-constexpr std::uint64_t least_paid_ns = 40'000;
-/// Who makes a turn in so long is asked to answer.
-constexpr std::uint64_t longest_answer_ns = 20'000;
-/// How long a worker keeps off after a steal that did not pay; doubled each time.
-constexpr std::uint64_t shortest_rest_ns = 100'000;
-constexpr std::uint64_t longest_rest_ns = 500'000;
-
-}  // namespace
 
 bool default_policy::search(worker& w) {
   if (workers_ == 1) return life_.look_before_rest(w);
@@ -76,7 +32,7 @@ bool default_policy::search(worker& w) {
     if (life_.leaving(w) || (last ? life_.look_before_rest(w) : life_.look(w)) || h.has_work()) return true;
     if (stealing_ && now >= looks_at_ns) {
       if (visit_others(w, now)) return true;
-      looks_at_ns = now + look_around_ns;
+      looks_at_ns = now + steal_look_period_ns;
     }
     if (last) return false;
     if (life_.sleepers().view().searching() > most_searchers_) return false;  // enough others look
@@ -101,14 +57,14 @@ void default_policy::watch::judge_loot(std::uint64_t now_ns) noexcept {
   stole_at_ns = 0;
   figures.stolen_run_ns += took_ns;
   if (took_at_once) return;
-  keeps_off_ns = took_ns >= least_paid_ns ? 0 : std::clamp<std::uint64_t>(2 * keeps_off_ns, shortest_rest_ns, longest_rest_ns);
+  keeps_off_ns = took_ns >= steal_least_paid_ns ? 0 : std::clamp<std::uint64_t>(2 * keeps_off_ns, steal_shortest_rest_ns, steal_longest_rest_ns);
   keeps_off_until_ns = now_ns + keeps_off_ns;
 }
 
 /// The thief waits until it is in, and the victim is stopped by its barrier, or waits for it. Who answers is not stopped, and says nothing.
 /// Each steal counts for an eighth: one in which this thread was preempted must not keep it off.
 void default_policy::watch::learn_price(std::uint64_t entering_ns) noexcept {
-  const std::uint64_t price = std::clamp(2 * entering_ns, lowest_price_ns, highest_price_ns);
+  const std::uint64_t price = std::clamp(2 * entering_ns, steal_lowest_price_ns, steal_highest_price_ns);
   price_ns += price / 8 - price_ns / 8;
 }
 
@@ -121,7 +77,7 @@ void default_policy::set_victims(const std::string& root) {
       bound ? nearest_first(rt_.cpus().in_turn(workers_), root) : std::vector<std::vector<unsigned>>(workers_);
   for (unsigned n = 0; n < workers_; ++n) {
     watch& own = watches_[n];
-    own.price_ns = first_price_ns;
+    own.price_ns = steal_first_price_ns;
     own.victims = nearest[n];
     for (unsigned on = 1; !bound && on < workers_; ++on) own.victims.push_back((n + on) % workers_);
   }
@@ -136,13 +92,13 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
     const bool in_need = called || life_.sleepers().is_asleep(victim) || life_.hurried(w);
     // What a victim has waiting it writes in every turn: no look before anything can come of it.
     const glance& last = seen.others[victim];
-    const bool too_early = now_ns < last.since_ns + (last.suspected ? second_watch_ns : shortest_watch_ns);
+    const bool too_early = now_ns < last.since_ns + (last.suspected ? steal_recount_ns : steal_count_ns);
     if (!in_need && too_early && v.told_ns.load(std::memory_order_relaxed) == 0) continue;
     const bool has_work = v.has_loot();
     const bool at_once = has_work && in_need;
     const std::size_t worth = worth_taking(seen, victim, now_ns);
     if (!has_work || (!at_once && (now_ns < seen.keeps_off_until_ns || worth == 0))) continue;
-    if (!steal_from(w, victim, at_once ? most_stolen : worth)) continue;
+    if (!steal_from(w, victim, at_once ? steal_most_colors : worth)) continue;
     if (called) life_.help_has_come();
     seen.stole_at_ns = real_now_ns();
     seen.took_at_once = at_once;
@@ -167,27 +123,27 @@ std::size_t default_policy::worth_taking(watch& own, unsigned victim, std::uint6
   const std::uint64_t made = turns - seen.turns;
   own.figures.longest_queue = std::max<std::uint64_t>(own.figures.longest_queue, waiting);
   // One that has nothing waiting, or nobody has looked at for long: what it did says nothing about what it does next.
-  if (waiting == 0 || watched_ns > longest_count_ns) {
+  if (waiting == 0 || watched_ns > steal_stale_count_ns) {
     seen = glance_at(victim, now_ns);
     return 0;
   }
   // Where the programmer has told what events cost, nothing has to be watched.
   const std::uint64_t told_ns = homes_[victim].told_ns.load(std::memory_order_relaxed);
-  if (told_ns >= own.price_ns && told_ns >= waiting * color_price_ns) return most_stolen;
-  if (made == 0) return watched_ns >= long_turn_ns ? most_stolen : 0;
-  if (watched_ns < (seen.suspected ? second_watch_ns : shortest_watch_ns)) return 0;
+  if (told_ns >= own.price_ns && told_ns >= waiting * steal_color_price_ns) return steal_most_colors;
+  if (made == 0) return watched_ns >= steal_long_turn_ns ? steal_most_colors : 0;
+  if (watched_ns < (seen.suspected ? steal_recount_ns : steal_count_ns)) return 0;
   const std::uint64_t turn_ns = watched_ns / made;
   // Where most turns make a color runnable, their own or another one, there are as many afterwards: a color that is taken brings its
   // later turns along, as many as it had while it was watched, and pays any price in time. Not if the only one that waits is taken:
   // it may be the next step of what runs now.
   const bool lasts = waiting > 1 && 2 * (life_.at(victim).follow_ups.get() - seen.follow_ups) >= made;
   const std::uint64_t brings_ns = lasts ? std::max(turn_ns, watched_ns / waiting) : turn_ns;
-  const bool pays = brings_ns >= color_price_ns && (lasts || waiting * turn_ns >= own.price_ns);
-  const bool foretells = seen.suspected || made >= waiting || watched_ns >= forecast_watch_ns;
-  const bool too_long = foretells && waiting * turn_ns >= longest_wait_ns;
-  if ((pays || too_long) && (seen.suspected || turn_ns >= short_turn_ns)) {
+  const bool pays = brings_ns >= steal_color_price_ns && (lasts || waiting * turn_ns >= own.price_ns);
+  const bool foretells = seen.suspected || made >= waiting || watched_ns >= steal_forecast_count_ns;
+  const bool too_long = foretells && waiting * turn_ns >= steal_longest_wait_ns;
+  if ((pays || too_long) && (seen.suspected || turn_ns >= steal_short_turn_ns)) {
     // Cheap or not, nobody waits for longer than that while there is an idle worker (contract 7); but what is cheap is better left.
-    return pays ? most_stolen : waiting - longest_wait_ns * 3 / 4 / turn_ns;
+    return pays ? steal_most_colors : waiting - steal_longest_wait_ns * 3 / 4 / turn_ns;
   }
   seen = glance_at(victim, now_ns);  // declined: from here on anew, also if this worker sleeps meanwhile
   seen.suspected = pays || too_long;
@@ -207,7 +163,7 @@ work_seen default_policy::watch_others(const worker& w) noexcept {
     seen = work_seen::declined;
   }
   if (now_() < own.keeps_off_until_ns) return seen;
-  return watch_closely(w, second_watch_ns) || watch_closely(w, long_turn_ns) ? work_seen::found : seen;
+  return watch_closely(w, steal_recount_ns) || watch_closely(w, steal_long_turn_ns) ? work_seen::found : seen;
 }
 
 /// Waits until each of those that are suspected has been watched for so long, all at once. True: one is worth it, or this worker was called.
@@ -230,12 +186,12 @@ bool default_policy::watch_closely(const worker& w, std::uint64_t for_ns) noexce
 bool default_policy::may_answer(const watch& own, unsigned victim, std::uint64_t now_ns) const noexcept {
   const glance& seen = own.others[victim];
   const std::uint64_t made = life_.at(victim).turns.get() - seen.turns;
-  return made != 0 && (now_ns - seen.since_ns) / made <= longest_answer_ns && !life_.sleepers().is_asleep(victim);
+  return made != 0 && (now_ns - seen.since_ns) / made <= steal_longest_answer_ns && !life_.sleepers().is_asleep(victim);
 }
 
 bool default_policy::steal_from(worker& w, unsigned victim, std::size_t most) noexcept {
-  std::array<color_queue*, most_stolen> slots;
-  const std::span room{slots.data(), std::min(most, most_stolen)};
+  std::array<color_queue*, steal_most_colors> slots;
+  const std::span room{slots.data(), std::min(most, steal_most_colors)};
   watch& own = watches_[w.index];
   const bool is_awake = !life_.sleepers().is_asleep(victim);
   const std::uint64_t begin = real_now_ns();

@@ -50,9 +50,6 @@ struct scheduler_figures {
   std::uint64_t longest_queue = 0;   ///< events that waited in one queue, at most
 };
 
-/// How long a watcher sleeps at most (a static_assert beside the default policy's steals says why so long).
-inline constexpr std::uint64_t longest_watch_ns = 340'000;
-
 /// Requirements of a policy. `from` is the calling worker, null on a foreign thread. None is optional: nobody would notice that an optional one
 /// is misspelled, and so never called.
 template <class P>

@@ -20,6 +20,7 @@
 #include "core/sched/papers/select_task.h"
 #include "core/sched/papers/task.h"
 #include "core/sched/policy.h"
+#include "core/sched/tuning.h"
 #include "core/strand_color.h"
 #include "core/worker.h"
 

@@ -12,7 +12,7 @@
 
 namespace tartan::detail {
 
-class default_policy;
+class default_poster;
 class runtime_state;
 
 /// A number that one thread counts and others may read.
@@ -38,7 +38,7 @@ struct alignas(128) worker : thread_context {
   line_cache queue_lines;
 
   void* running_queue = nullptr;                ///< in a turn of the default scheduler: the queue of the color that runs; else null
-  default_policy* runs_default = nullptr;       ///< that scheduler, while running_queue is not null
+  default_poster* poster = nullptr;             ///< that scheduler's, while running_queue is not null
   bool searching = false;                       ///< counted as a searcher in the idle set
   int credits = 0;                              ///< events until the next look at the clock and outside
   unsigned called_again = ~0u;                  ///< who was called once more by this worker and may not have noticed; ~0: nobody

@@ -94,7 +94,7 @@ class paper_policy {
     write_whole(w.site, e.site);
     w.in_event = true;
     w.in_turn.store(true, std::memory_order_relaxed);
-    w.left_in_batch.store(0, std::memory_order_release);  // as default_policy_run.cpp: pairs with the stall watch's look
+    w.left_in_batch.store(0, std::memory_order_release);  // as default_runner.cpp: pairs with the stall watch's look
     w.inline_left = lifecycle::inline_completions;
     try {
       const end_of_event end{rt_.events(), w.event_lines, e.ops->pooled ? &e : nullptr};

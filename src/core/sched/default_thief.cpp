@@ -1,29 +1,28 @@
-/// Stealing, by the default scheduler: who steals what from whom, and when it does not.
-///
-/// Source: Mely, section III: steal only where it pays. There the programmer tells what events cost; here an idle thief, which
-/// has nothing better to do, watches the victim's turns.
+#include "core/sched/default_thief.h"
 
 #include <algorithm>
 #include <array>
 #include <span>
 
 #include "core/clock.h"
-#include "core/lifecycle.h"
-#include "core/runtime_state.h"
-#include "core/sched/core_distance.h"
-#include "core/sched/default_policy.h"
 #include "core/sched/tuning.h"
 
 namespace tartan::detail {
 
-bool default_policy::search(worker& w) {
+default_thief::default_thief(default_state& shared, default_poster& poster, peer_view& peers)
+    : default_part{shared},
+      poster_{poster},
+      peers_{peers},
+      most_searchers_{std::max(2u, std::min(shared.workers, shared.rt.cpus().count()) / 2)},
+      notes_(shared.workers) {}
+
+bool default_thief::search(worker& w) {
   if (workers_ == 1) return life_.look_before_rest(w);
   home& h = homes_[w.index];
   const std::uint64_t begin = real_now_ns();
   const std::uint64_t limit_ns = life_.hurried(w) ? 1 : search_ns;
-  watch& seen = watches_[w.index];
+  notes& seen = notes_[w.index];
   seen.judge_loot(begin);
-  seen.own.since_ns = 0;
   std::uint64_t looks_at_ns = begin;
   for (std::uint64_t now = begin; now - begin < limit_ns; now = real_now_ns()) {
     // Nobody is left who could make work, but for the outside, which ends a sleep as soon as a search: a server with little to do
@@ -41,17 +40,17 @@ bool default_policy::search(worker& w) {
   return false;
 }
 
-/// A run's end says nothing of loot that is still there.
-void default_policy::leave(const worker& w) noexcept {
-  watch& seen = watches_[w.index];
+/// The end of a run says nothing about stolen colors that are still waiting.
+void default_thief::leave(const worker& w) noexcept {
+  notes& seen = notes_[w.index];
   if (seen.stole_at_ns == 0) return;
   if (homes_[w.index].has_work()) seen.took_at_once = true;
   seen.judge_loot(real_now_ns());
 }
 
-/// Loot that was run in no time did not pay, whatever was expected of it: a victim that is robbed gets slower, and so looks worth
-/// robbing (measured: W7). Then this worker keeps off for a while, never so long that anything would wait for 1 ms.
-void default_policy::watch::judge_loot(std::uint64_t now_ns) noexcept {
+/// Stolen colors that ran in no time did not pay, whatever was expected of them: a victim gets slower by a steal, and so looks
+/// worth another one (W7). The thief then keeps off for a while, never so long that anything would wait for 1 ms.
+void default_thief::notes::judge_loot(std::uint64_t now_ns) noexcept {
   if (stole_at_ns == 0) return;
   const std::uint64_t took_ns = now_ns - stole_at_ns;
   stole_at_ns = 0;
@@ -61,42 +60,28 @@ void default_policy::watch::judge_loot(std::uint64_t now_ns) noexcept {
   keeps_off_until_ns = now_ns + keeps_off_ns;
 }
 
-/// The thief waits until it is in, and the victim is stopped by its barrier, or waits for it. Who answers is not stopped, and says nothing.
-/// Each steal counts for an eighth: one in which this thread was preempted must not keep it off.
-void default_policy::watch::learn_price(std::uint64_t entering_ns) noexcept {
+/// The thief waits until it is inside the victim's lock, and its barrier stops the victim for as long. A victim that answers is not
+/// stopped, and so says nothing about the price. Each steal counts for an eighth: one in which this thread was preempted must not
+/// keep it off.
+void default_thief::notes::learn_price(std::uint64_t entering_ns) noexcept {
   const std::uint64_t price = std::clamp(2 * entering_ns, steal_lowest_price_ns, steal_highest_price_ns);
   price_ns += price / 8 - price_ns / 8;
 }
 
-/// Nearest first, by the caches that they share, if workers are bound and so have a place; else one after the other, round.
-///
-/// Source: Mely, III.A.
-void default_policy::set_victims(const std::string& root) {
-  const bool bound = rt_.settings().bind_workers && workers_ > 2;
-  const std::vector<std::vector<unsigned>> nearest =
-      bound ? nearest_first(rt_.cpus().in_turn(workers_), root) : std::vector<std::vector<unsigned>>(workers_);
-  for (unsigned n = 0; n < workers_; ++n) {
-    watch& own = watches_[n];
-    own.price_ns = steal_first_price_ns;
-    own.victims = nearest[n];
-    for (unsigned on = 1; !bound && on < workers_; ++on) own.victims.push_back((n + on) % workers_);
-  }
-}
-
 /// One look at each other worker. True: something was stolen.
-bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
-  watch& seen = watches_[w.index];
-  for (const unsigned victim : seen.victims) {
+bool default_thief::visit_others(worker& w, std::uint64_t now_ns) noexcept {
+  notes& seen = notes_[w.index];
+  for (const unsigned victim : peers_.order(w.index)) {
     const home& v = homes_[victim];
     const bool called = life_.wants_help(victim);
     const bool in_need = called || life_.sleepers().is_asleep(victim) || life_.hurried(w);
     // What a victim has waiting it writes in every turn: no look before anything can come of it.
-    const glance& last = seen.others[victim];
+    const glance& last = peers_.of(w.index, victim);
     const bool too_early = now_ns < last.since_ns + (last.suspected ? steal_recount_ns : steal_count_ns);
     if (!in_need && too_early && v.told_ns.load(std::memory_order_relaxed) == 0) continue;
     const bool has_work = v.has_loot();
     const bool at_once = has_work && in_need;
-    const std::size_t worth = worth_taking(seen, victim, now_ns);
+    const std::size_t worth = worth_taking(w, victim, now_ns);
     if (!has_work || (!at_once && (now_ns < seen.keeps_off_until_ns || worth == 0))) continue;
     if (!steal_from(w, victim, at_once ? steal_most_colors : worth)) continue;
     if (called) life_.help_has_come();
@@ -107,16 +92,11 @@ bool default_policy::visit_others(worker& w, std::uint64_t now_ns) noexcept {
   return false;
 }
 
-/// To count from here on what another worker does.
-default_policy::glance default_policy::glance_at(unsigned other, std::uint64_t now_ns) const noexcept {
-  const worker& of = life_.at(other);
-  return {of.turns.get(), now_ns, of.follow_ups.get()};
-}
-
-/// Mely's time-left rule, measured: backlog x time per turn against the price of a steal; and whatever is stuck behind a long event. Gives how many
-/// colors to take at most, the half of them aside.
-std::size_t default_policy::worth_taking(watch& own, unsigned victim, std::uint64_t now_ns) const noexcept {
-  glance& seen = own.others[victim];
+/// Mely's time-left rule, measured: backlog x time per turn against the price of a steal. Colors that are stuck behind a long event
+/// are worth taking as well. Returns how many colors to take at most; a thief takes no more than half.
+std::size_t default_thief::worth_taking(const worker& w, unsigned victim, std::uint64_t now_ns) noexcept {
+  notes& own = notes_[w.index];
+  const glance& seen = peers_.of(w.index, victim);
   const std::uint64_t turns = life_.at(victim).turns.get();
   const std::size_t waiting = homes_[victim].runnable() + (homes_[victim].posted.empty() ? 0 : 1);
   const std::uint64_t watched_ns = now_ns - seen.since_ns;
@@ -124,7 +104,7 @@ std::size_t default_policy::worth_taking(watch& own, unsigned victim, std::uint6
   own.figures.longest_queue = std::max<std::uint64_t>(own.figures.longest_queue, waiting);
   // One that has nothing waiting, or nobody has looked at for long: what it did says nothing about what it does next.
   if (waiting == 0 || watched_ns > steal_stale_count_ns) {
-    seen = glance_at(victim, now_ns);
+    peers_.look_again(w.index, victim, now_ns);
     return 0;
   }
   // Where the programmer has told what events cost, nothing has to be watched.
@@ -145,19 +125,19 @@ std::size_t default_policy::worth_taking(watch& own, unsigned victim, std::uint6
     // Cheap or not, nobody waits for longer than that while there is an idle worker (contract 7); but what is cheap is better left.
     return pays ? steal_most_colors : waiting - steal_longest_wait_ns * 3 / 4 / turn_ns;
   }
-  seen = glance_at(victim, now_ns);  // declined: from here on anew, also if this worker sleeps meanwhile
-  seen.suspected = pays || too_long;
+  peers_.look_again(w.index, victim, now_ns);  // declined: from here on anew, also if this worker sleeps meanwhile
+  peers_.suspect(w.index, victim, pays || too_long);
   return 0;
 }
 
 /// By a watcher whose time is up, still asleep for all others: whether anything is worth getting up for.
-work_seen default_policy::watch_others(const worker& w) noexcept {
+work_seen default_thief::watch_others(const worker& w) noexcept {
   if (!stealing_ || homes_[w.index].has_work()) return work_seen::found;
   work_seen seen = work_seen::none;
-  watch& own = watches_[w.index];
-  for (const unsigned n : own.victims) {
+  const notes& own = notes_[w.index];
+  for (const unsigned n : peers_.order(w.index)) {
     const std::uint64_t now = now_();
-    const bool pays = worth_taking(own, n, now) != 0 && now >= own.keeps_off_until_ns;  // counted anew also while it keeps off
+    const bool pays = worth_taking(w, n, now) != 0 && now >= own.keeps_off_until_ns;  // counted anew also while it keeps off
     if (!homes_[n].has_loot()) continue;
     if (pays || life_.sleepers().is_asleep(n)) return work_seen::found;
     seen = work_seen::declined;
@@ -166,49 +146,52 @@ work_seen default_policy::watch_others(const worker& w) noexcept {
   return watch_closely(w, steal_recount_ns) || watch_closely(w, steal_long_turn_ns) ? work_seen::found : seen;
 }
 
-/// Waits until each of those that are suspected has been watched for so long, all at once. True: one is worth it, or this worker was called.
-bool default_policy::watch_closely(const worker& w, std::uint64_t for_ns) noexcept {
-  watch& own = watches_[w.index];
+/// Watches all suspected victims at once, until each was watched for so long. True: a victim is worth a steal, or this worker was
+/// called.
+bool default_thief::watch_closely(const worker& w, std::uint64_t for_ns) noexcept {
+  const std::vector<unsigned>& order = peers_.order(w.index);
   std::uint64_t until_ns = 0;
-  for (const unsigned n : own.victims) {
-    if (own.others[n].suspected) until_ns = std::max(until_ns, own.others[n].since_ns + for_ns);
+  for (const unsigned n : order) {
+    const glance& seen = peers_.of(w.index, n);
+    if (seen.suspected) until_ns = std::max(until_ns, seen.since_ns + for_ns);
   }
   if (until_ns == 0) return false;
   while (now_() < until_ns) {
     if (life_.sleepers().is_claimed(w.index)) return true;
     for (int n = 0; n < 16; ++n) real_memory::relax();
   }
-  return std::any_of(own.victims.begin(), own.victims.end(),
-                     [&](unsigned n) { return own.others[n].suspected && worth_taking(own, n, now_()) != 0; });
+  return std::any_of(order.begin(), order.end(),
+                     [&](unsigned n) { return peers_.of(w.index, n).suspected && worth_taking(w, n, now_()) != 0; });
 }
 
-/// Whether this victim will soon notice a thief by itself: it makes short turns. One within a long event, or asleep, does not.
-bool default_policy::may_answer(const watch& own, unsigned victim, std::uint64_t now_ns) const noexcept {
-  const glance& seen = own.others[victim];
+/// Whether the victim will soon notice a thief by itself, because its turns are short. A victim in a long event, or asleep, does
+/// not.
+bool default_thief::may_answer(const worker& w, unsigned victim, std::uint64_t now_ns) const noexcept {
+  const glance& seen = peers_.of(w.index, victim);
   const std::uint64_t made = life_.at(victim).turns.get() - seen.turns;
   return made != 0 && (now_ns - seen.since_ns) / made <= steal_longest_answer_ns && !life_.sleepers().is_asleep(victim);
 }
 
-bool default_policy::steal_from(worker& w, unsigned victim, std::size_t most) noexcept {
+bool default_thief::steal_from(worker& w, unsigned victim, std::size_t most) noexcept {
   std::array<color_queue*, steal_most_colors> slots;
   const std::span room{slots.data(), std::min(most, steal_most_colors)};
-  watch& own = watches_[w.index];
+  notes& own = notes_[w.index];
   const bool is_awake = !life_.sleepers().is_asleep(victim);
   const std::uint64_t begin = real_now_ns();
-  const bool asks = may_answer(own, victim, begin);
+  const bool asks = may_answer(w, victim, begin);
   std::uint64_t entered = begin;
   const home::robbed got = homes_[victim].rob(w.index, room, [&entered]() noexcept { entered = real_now_ns(); }, asks);
   if (got.entry != thief_entry::refused) {
-    own.others[victim].suspected = false;  // it was of what has now been taken
-    // What an answer takes says nothing of the membarrier, and to have asked in vain is this worker's time alone.
+    peers_.suspect(w.index, victim, false);  // it was of what has now been taken
+    // The time of an answer says nothing about a membarrier; if nobody answered, only this worker lost time.
     if (is_awake && !asks) own.learn_price(entered - begin);
     own.figures.answered += got.entry == thief_entry::answered ? 1 : 0;
     own.figures.lock_wait_ns += entered - begin;
     own.figures.lock_held_ns += real_now_ns() - entered;
   }
-  if (got.strays != nullptr) forward(got.strays);
+  if (got.strays != nullptr) poster_.forward(got.strays);
   // The victim may have looked while the thief had the pinned color queue in hand, and be asleep now (covered).
-  if (got.pinned) after_link(victim, true, &w);
+  if (got.pinned) poster_.after_link(victim, true, &w);
   if (got.count == 0) {
     own.figures.vain_visits += got.entry != thief_entry::refused ? 1 : 0;
     return false;
@@ -220,10 +203,10 @@ bool default_policy::steal_from(worker& w, unsigned victim, std::size_t most) no
   return true;
 }
 
-/// Threads: no worker runs. Owners take their own locks without a clock: what is told of locks is thieves' time.
-scheduler_figures default_policy::figures() const noexcept {
+/// Threads: no worker runs. Owners take their own locks without a clock, so the figures of locks are the thieves' time.
+scheduler_figures default_thief::figures() const noexcept {
   scheduler_figures sum{.counted = true};
-  for (const watch& each : watches_) {
+  for (const notes& each : notes_) {
     sum.lock_wait_ns += each.figures.lock_wait_ns;
     sum.lock_held_ns += each.figures.lock_held_ns;
     sum.steal_ns += each.figures.steal_ns;
@@ -237,7 +220,7 @@ scheduler_figures default_policy::figures() const noexcept {
 }
 
 /// The last searcher found work. Is there more, for which another worker should come?
-void default_policy::cover(worker& w) noexcept {
+void default_thief::cover(worker& w) noexcept {
   if (!stealing_) return wake_owners();
   bool some = false;
   for (unsigned n = 0; n < workers_; ++n) {
@@ -248,13 +231,13 @@ void default_policy::cover(worker& w) noexcept {
 }
 
 /// Without stealing, each worker has to run its own: what came while nobody ran woke nobody.
-void default_policy::wake_owners() noexcept {
+void default_thief::wake_owners() noexcept {
   for (unsigned n = 0; n < workers_; ++n) {
     if (homes_[n].has_work()) life_.summon(n, nullptr);
   }
 }
 
-work_seen default_policy::sources(const worker& w) noexcept {
+work_seen default_thief::sources(const worker& w) noexcept {
   work_seen seen = work_seen::none;
   if (homes_[w.index].has_work()) return work_seen::found;
   if (!stealing_) {

@@ -11,9 +11,10 @@ namespace tartan::detail {
 
 /// The links that the pushes of a batch owe, by owner, and the look for the colors that became runnable at home.
 ///
-/// Until the links are paid nobody finds those color queues, and until the look nobody is woken for the colors at home. So this
-/// does not last (contract 7): 128 links are paid at once, which takes some 5 us, and before_delay() pays before memory is asked
-/// for. Besides, a push may wait for another worker in the same bucket or home; that is short unless that worker was preempted.
+/// Until the links are paid nobody finds those color queues, and until the look nobody is woken for the colors at
+/// home. So this does not last (contract 7): 128 links are paid at once, which takes some 5 us, and before_delay()
+/// pays before memory is asked for. Besides, a push may wait for another worker in the same bucket or home; that is
+/// short unless that worker was preempted.
 class default_poster::batch_links {
  public:
   batch_links(default_poster& of, worker* from) noexcept : of_{of}, from_{from} {}
@@ -56,7 +57,7 @@ class default_poster::batch_links {
 
   default_poster& of_;
   worker* from_;
-  std::array<home_links, 16> by_owner_;
+  std::array<home_links, post_owed_owners> by_owner_;
   std::size_t owed_ = 0;
   bool local_ = false;
 };
@@ -64,7 +65,9 @@ class default_poster::batch_links {
 /// A post of one event pays at once what it owes.
 struct default_poster::singly {
   static void link(default_poster& poster, color_queue& q, worker* from) noexcept { poster.link(q, from); }
-  static void appended_at_home(default_poster& poster, const worker& from, appended outcome) noexcept { poster.after_append(from, outcome); }
+  static void appended_at_home(default_poster& poster, const worker& from, appended outcome) noexcept {
+    poster.after_append(from, outcome);
+  }
   static void before_delay() noexcept {}
 };
 
@@ -79,8 +82,9 @@ struct default_poster::together {
   void before_delay() const noexcept { owed->pay_all(); }
 };
 
-/// Gets a free line beforehand, so that a post takes neither the pool's lock nor memory from the system while a bucket is locked.
-/// A thread without free lines of its own (its thread-locals are gone, or there was no memory for them) takes them nevertheless.
+/// Gets a free line beforehand, so that a post takes neither the pool's lock nor memory from the system while a
+/// bucket is locked. A thread without free lines of its own (its thread-locals are gone, or there was no memory for
+/// them) takes them nevertheless.
 template <class Duties>
 [[gnu::always_inline]] inline void default_poster::reserve_line(worker* from, Duties duties) noexcept {
   line_cache* const lines = queues_.lines_of(from);

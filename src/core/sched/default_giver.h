@@ -1,9 +1,10 @@
 #pragma once
-/// Giving colors away, by the default scheduler: colors that wait beside a hot color, or in a line that is much longer than
-/// another one, move to the worker whose line is shorter.
+/// Giving colors away, by the default scheduler: colors that wait beside a hot color, or in a line that is much
+/// longer than another one, move to the worker whose line is shorter.
 ///
-/// Nobody steals while nobody is idle. A worker with a hot color would serve it half of its time, and the others that it
-/// happens to hold the other half; then the hot color, which no second worker can help, comes last (W6: at 0.65 of the bound).
+/// Nobody steals while nobody is idle. A worker with a hot color would serve it half of its time, and the others that
+/// it happens to hold the other half; then the hot color, which no second worker can help, comes last (W6: at 0.65 of
+/// the bound).
 
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +54,8 @@ class default_giver : default_part {
   };
   enum class sleepers : std::uint8_t { too, left_out };
 
-  [[nodiscard]] shorter_line shortest_line(const worker& w, std::uint64_t now_ns, some_others whom, sleepers which) noexcept;
+  [[nodiscard]] shorter_line shortest_line(const worker& w, std::uint64_t now_ns, some_others whom,
+                                           sleepers which) noexcept;
   void give(worker& w, unsigned to, std::size_t most) noexcept;
 
   default_poster& poster_;

@@ -19,8 +19,8 @@ namespace tartan::detail {
 
 /// Owner's lists without locks, inboxes for everybody else, stealing of whole color queues.
 ///
-/// Each part does one thing and owns what it notes for it; this class hands each call to its part. A part calls only parts that
-/// come before it:
+/// Each part does one thing and owns what it notes for it; this class hands each call to its part. A part calls only
+/// parts that come before it:
 ///
 ///     poster    posts, links and wakes
 ///     peers     what a worker has seen of the others' turns
@@ -47,7 +47,7 @@ class default_policy {
 
   bool turn(worker& w) { return runner_.turn(w); }
   bool search(worker& w) {
-    giver_.was_idle(w);
+    giver_.was_idle(w);  // or the time of the search would count for the worker's own turns
     return thief_.search(w);
   }
   void leave(const worker& w) noexcept { thief_.leave(w); }
@@ -60,8 +60,8 @@ class default_policy {
   /// Without stealing, what is ready for its own colors waits for it alone.
   [[nodiscard]] bool may_stand_by() const noexcept { return shared_.stealing; }
   [[nodiscard]] bool any_left() noexcept;
-  [[nodiscard]] std::size_t waiting(unsigned worker_index) const noexcept { return shared_.homes[worker_index].waiting(); }
-  [[nodiscard]] bool has_loot(unsigned worker_index) const noexcept { return shared_.homes[worker_index].has_loot(); }
+  [[nodiscard]] std::size_t waiting(unsigned index) const noexcept { return shared_.homes[index].waiting(); }
+  [[nodiscard]] bool has_loot(unsigned index) const noexcept { return shared_.homes[index].has_loot(); }
   std::size_t drop_all() noexcept;
   [[nodiscard]] scheduler_figures figures() const noexcept { return thief_.figures(); }
 

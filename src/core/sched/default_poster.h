@@ -1,6 +1,6 @@
 #pragma once
-/// Posting, by the default scheduler: into the owner's list if the caller is the owner, else into the inbox; and waking the
-/// worker that should see it.
+/// Posting, by the default scheduler: into the owner's list if the caller is the owner, else into the inbox; and
+/// waking the worker that should see it.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +18,8 @@ class default_poster : default_part {
  public:
   explicit default_poster(default_state& shared) noexcept : default_part{shared} {}
 
-  /// By a worker within an event: false, and nothing is done, unless the strand is at home on that worker. Inline, for it is
-  /// what most events do.
+  /// By a worker within an event: false, and nothing is done, unless the strand is at home on that worker. Inline,
+  /// for it is what most events do.
   [[nodiscard, gnu::always_inline]] bool submit_at_home(strand_state& s, event& e, const worker& from) noexcept {
     auto& q = queue_of(s);
     if (&q == from.running_queue) {
@@ -37,12 +37,14 @@ class default_poster : default_part {
   void submit(color where, event& e, worker* from) noexcept;
   void submit(strand_state& s, event& e, worker* from) noexcept;
   void submit_many(std::span<addressed_event> many, worker* from) noexcept;
-  /// The strand's handle is gone: what was posted still runs, then the worker that finds the color queue empty frees it.
+  /// The strand's handle is gone: what was posted still runs, then the worker that finds the color queue empty frees
+  /// it.
   void close_strand(strand_state& s, worker* from) noexcept;
 
   // For the other parts.
 
-  /// After a color became runnable on the worker that runs the calling event: another worker must be there if the event lasts.
+  /// After a color became runnable on the worker that runs the calling event: another worker must be there if the
+  /// event lasts.
   [[gnu::always_inline]] void after_local(home& h) noexcept {
     const idle_view seen = life_.sleepers().view_by_worker();
     if (may_wake(h, seen)) [[unlikely]] wake_one(seen);
@@ -55,8 +57,8 @@ class default_poster : default_part {
   }
   /// After a color queue was linked into a worker's incoming chain.
   void after_link(unsigned owner, bool only_owner, worker* from) noexcept;
-  /// Links the color queues of a chain, which were linked to the wrong worker, to the right one, with all that a link owes; in
-  /// nobody's name, because it is no visit. Without a lock.
+  /// Links the color queues of a chain, which were linked to the wrong worker, to the right one, with all that a link
+  /// owes; in nobody's name, because it is no visit. Without a lock.
   void forward(color_queue* chain) noexcept;
 
  private:
@@ -69,8 +71,8 @@ class default_poster : default_part {
     q.absorb_inbox();  // first-posted-first-run
     q.append(e);
   }
-  /// Whether a worker may have to be woken for what waits here: not if all are awake, nor if one of them sleeps as watcher and
-  /// will look by itself. Inline, as after_local, for every hop between two colors asks twice.
+  /// Whether a worker may have to be woken for what waits here: not if all are awake, nor if one of them sleeps as
+  /// watcher and will look by itself. Inline, as after_local, for every hop between two colors asks twice.
   [[nodiscard, gnu::always_inline]] static bool may_wake(const home& h, idle_view seen) noexcept {
     return !seen.quiet() && (!seen.is_watched() || h.runnable() >= post_urgent_backlog_colors);
   }

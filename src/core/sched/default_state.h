@@ -30,8 +30,8 @@ struct default_state {
   std::unique_ptr<home[]> homes;  ///< by worker
 };
 
-/// The base of a part: its way to the shared state. These are references and constants, copied from the state once, so that a
-/// post or a turn reaches a home with one load.
+/// The base of a part: its way to the shared state. These are references and constants, copied from the state once,
+/// so that a post or a turn reaches a home with one load.
 class default_part {
  protected:
   explicit default_part(default_state& shared) noexcept

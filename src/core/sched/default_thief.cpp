@@ -35,7 +35,7 @@ bool default_thief::search(worker& w) {
     }
     if (last) return false;
     if (life_.sleepers().view().searching() > most_searchers_) return false;  // enough others look
-    for (int n = 0; n < 16; ++n) real_memory::relax();
+    for (int n = 0; n < steal_pauses_per_look; ++n) real_memory::relax();
   }
   return false;
 }
@@ -65,7 +65,7 @@ void default_thief::notes::judge_loot(std::uint64_t now_ns) noexcept {
 /// keep it off.
 void default_thief::notes::learn_price(std::uint64_t entering_ns) noexcept {
   const std::uint64_t price = std::clamp(2 * entering_ns, steal_lowest_price_ns, steal_highest_price_ns);
-  price_ns += price / 8 - price_ns / 8;
+  price_ns += price / steal_mean_of_prices - price_ns / steal_mean_of_prices;
 }
 
 /// One look at each other worker. True: something was stolen.
@@ -123,7 +123,7 @@ std::size_t default_thief::worth_taking(const worker& w, unsigned victim, std::u
   const bool too_long = foretells && waiting * turn_ns >= steal_longest_wait_ns;
   if ((pays || too_long) && (seen.suspected || turn_ns >= steal_short_turn_ns)) {
     // Cheap or not, nobody waits for longer than that while there is an idle worker (contract 7); but what is cheap is better left.
-    return pays ? steal_most_colors : waiting - steal_longest_wait_ns * 3 / 4 / turn_ns;
+    return pays ? steal_most_colors : waiting - steal_left_wait_ns / turn_ns;
   }
   peers_.look_again(w.index, victim, now_ns);  // declined: from here on anew, also if this worker sleeps meanwhile
   peers_.suspect(w.index, victim, pays || too_long);
@@ -158,7 +158,7 @@ bool default_thief::watch_closely(const worker& w, std::uint64_t for_ns) noexcep
   if (until_ns == 0) return false;
   while (now_() < until_ns) {
     if (life_.sleepers().is_claimed(w.index)) return true;
-    for (int n = 0; n < 16; ++n) real_memory::relax();
+    for (int n = 0; n < steal_pauses_per_look; ++n) real_memory::relax();
   }
   return std::any_of(order.begin(), order.end(),
                      [&](unsigned n) { return peers_.of(w.index, n).suspected && worth_taking(w, n, now_()) != 0; });

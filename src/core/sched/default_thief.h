@@ -1,8 +1,8 @@
 #pragma once
 /// Stealing, by the default scheduler: who steals what from whom, and when it does not.
 ///
-/// Source: Mely, section III: steal only where it pays. There the programmer tells what events cost; here an idle thief, which
-/// has nothing better to do, watches the victim's turns.
+/// Source: Mely, section III: steal only where it pays. There the programmer tells what events cost; here an idle
+/// thief, which has nothing better to do, watches the victim's turns.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace tartan::detail {
 
-/// What an idle worker does before it sleeps, and while it sleeps as watcher. Uses the poster, for links that a steal leaves to
-/// the thief, and the peer view.
+/// What an idle worker does before it sleeps, and while it sleeps as watcher. Uses the poster, for links that a steal
+/// leaves to the thief, and the peer view.
 ///
 /// Threads: worker w. The members without comments are those of scheduling_policy.
 class default_thief : default_part {
@@ -56,7 +56,8 @@ class default_thief : default_part {
 
   default_poster& poster_;
   peer_view& peers_;
-  const unsigned most_searchers_;  ///< beyond it a worker without work sleeps at once; two that play ping-pong must both be awake
+  /// Beyond it a worker without work sleeps at once. Two workers that play ping-pong must both stay awake.
+  const unsigned most_searchers_;
   std::uint64_t (*now_)() noexcept = real_now_ns;  ///< a watcher's clock; tests have another
   std::vector<notes> notes_;                       ///< each its worker's own
 };

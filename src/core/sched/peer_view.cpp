@@ -9,7 +9,8 @@ peer_view::peer_view(default_state& shared) : default_part{shared}, views_(share
   set_order();
 }
 
-/// Nearest first, by the caches that they share, if workers are bound and so have a place; else one after the other, round.
+/// Nearest first, by the caches that they share, if workers are bound and so have a place; else one after the other,
+/// round.
 ///
 /// Source: Mely, III.A.
 void peer_view::set_order(const std::string& root) {

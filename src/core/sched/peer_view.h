@@ -17,10 +17,11 @@ struct glance {
   bool suspected = false;        ///< a thief's: the backlog seemed worth a theft, and is watched once more
 };
 
-/// Counts turns between two looks, for the thief and the giver in each worker; and knows in which order a worker visits the
-/// others.
+/// Counts turns between two looks, for the thief and the giver in each worker; and knows in which order a worker
+/// visits the others.
 ///
-/// Threads: the records of a worker are its own. Whoever looks at `other` reads counters that `other` writes in every turn.
+/// Threads: the records of a worker are its own. Whoever looks at `other` reads counters that `other` writes in every
+/// turn.
 class peer_view : default_part {
  public:
   explicit peer_view(default_state& shared);

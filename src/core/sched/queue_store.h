@@ -46,15 +46,16 @@ class queue_store {
   [[nodiscard]] static constexpr std::uint64_t generation_of(color strands) noexcept {
     return (strands.value() >> line_bits) & generation_mask;
   }
-  /// Of a strand of this runtime, which may be gone; null for a strand of another one: with the wrong mark the number is too
-  /// large.
+  /// Of a strand of this runtime, which may be gone; null for a strand of another one: with the wrong mark the number
+  /// is too large.
   [[nodiscard]] color_queue* queue_of_strand(color strands) const noexcept {
     return static_cast<color_queue*>(lines_.line_of((strands.value() ^ mark_) & line_mask));
   }
 
   /// The calling thread's free lines for color queues; null if it cannot have any.
   [[nodiscard]] line_cache* lines_of(worker* from) noexcept;
-  /// Fills free lines, from the pool or with memory from the system. If there is no memory, it is missed only if it is needed.
+  /// Fills free lines, from the pool or with memory from the system. If there is no memory, it is missed only if it
+  /// is needed.
   void reserve(line_cache& lines) noexcept {
     try {
       lines_.reserve(lines);
@@ -94,7 +95,8 @@ class queue_store {
   lifecycle& life_;
   const unsigned workers_;
   const std::uint64_t mark_;  ///< of this runtime's strands
-  spin_lock late_lock_;       ///< guards kinds once the runtime is over: strands are opened, and drop_events looks at each queue
+  /// Guards the kinds once the runtime is over: foreign threads open strands while drop_events looks at each queue.
+  spin_lock late_lock_;
   line_pool lines_;
   table_type table_;
   color_queue* default_color_ = nullptr;

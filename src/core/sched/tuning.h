@@ -1,16 +1,16 @@
 #pragma once
 /// The tuning constants of the default scheduler, by the part that uses them; docs/design/scheduler.md is the map.
 ///
-/// A constant's prefix names its owner, its suffix names its unit. W1 to W14 are the benchmarks of bench/README.md,
-/// H4 is in docs/web-benchmarks.md. Contract 7 bounds how long a color waits while a worker is idle: the sums at the
-/// end of this page keep that bound.
+/// A section names the owner of its constants, the end of a name its unit. W1 to W14 are the benchmarks of
+/// bench/README.md, H4 is in docs/web-benchmarks.md. Contract 7 bounds how long a color waits while a worker is idle;
+/// the sum at the end of this page keeps that bound.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace tartan::detail {
 
-// --- Homes and color queues (home.h, core_queue.h, color_queue.h) -----------------------------------------------------
+// --- Homes and color queues (home.h, core_queue.h, color_queue.h) ----------------------------------------------------
 
 /// Slots in one segment of a core queue: a segment has some 500 bytes.
 inline constexpr std::size_t home_segment_slots = 64;
@@ -20,8 +20,8 @@ inline constexpr unsigned home_most_spare_segments = 64;
 inline constexpr int home_links_taken_at_once = 64;
 /// One pick in so many passes by the higher levels of priority. Looking outside takes its turn at the same rate.
 inline constexpr unsigned home_picks_per_bypass = 16;
-/// The first event of the color queue that runs so many turns later is prefetched: a line from another core takes longer
-/// than one short turn.
+/// The first event of the color queue that runs so many turns later is prefetched: a line from another core takes
+/// longer than one short turn.
 inline constexpr std::uint32_t home_events_ahead_turns = 2;
 /// The color queue so many places behind the one that is popped is prefetched. W4 takes 6 % less time on two cores with
 /// both prefetches.
@@ -29,39 +29,41 @@ inline constexpr std::uint32_t home_queues_ahead_places = 5;
 /// Short visits in a row that move the least patient colors to their visitor.
 inline constexpr unsigned home_least_visits = 3;
 
-// --- The lock between a worker and a thief (biased_lock.h) ------------------------------------------------------------
+// --- The lock between a worker and a thief (biased_lock.h) -----------------------------------------------------------
 
 /// A thief looks so often whether the owner has left: some 2 to 4 us.
 inline constexpr int lock_patience_looks = 64;
-/// A thief looks so often whether the owner answers: some 30 to 45 us where the processor's pause takes 40 ns, less where it
-/// is shorter. That time is an idle thief's, and other thieves only lack this victim. A membarrier in a virtual machine
-/// takes up to 20 us from both. But a thief that loses its CPU meanwhile keeps its victim waiting.
+/// A thief looks so often whether the owner answers: some 30 to 45 us where the processor's pause takes 40 ns, less
+/// where it is shorter. That time is an idle thief's, and other thieves only lack this victim. A membarrier in a
+/// virtual machine takes up to 20 us from both. But a thief that loses its CPU meanwhile keeps its victim waiting.
 inline constexpr int lock_answer_patience_looks = 1000;
 
-// --- From a color to its queue (color_table.h) ------------------------------------------------------------------------
+// --- From a color to its queue (color_table.h) -----------------------------------------------------------------------
 
 /// Buckets of a new table.
 inline constexpr std::size_t table_first_buckets = 1024;
-/// Larger segments are mapped, and so are zero from the start. Clearing half a table at once, with its page faults, would take
-/// a millisecond at a quarter of a million colors, and 45 ms at four million, out of one post.
+/// Larger segments are mapped, and so are zero from the start. Clearing half a table at once, with its page faults,
+/// would take a millisecond at a quarter of a million colors, and 45 ms at four million, out of one post.
 inline constexpr std::size_t table_smallest_mapped_bytes = std::size_t{64} * 1024;
 
-// --- Posting (default_poster, queue_store) ----------------------------------------------------------------------------
+// --- Posting (default_poster, queue_store) ---------------------------------------------------------------------------
 
 /// A backlog of so many colors wakes a worker although a watcher looks within a millisecond anyway.
 inline constexpr std::uint32_t post_urgent_backlog_colors = 2048;
-/// Links that a batch of posts leaves unpaid at most: paying them takes some 5 us, and until then nobody finds the colors
-/// (contract 7).
+/// Links that a batch of posts leaves unpaid at most: paying them takes some 5 us, and until then nobody finds the
+/// colors (contract 7).
 inline constexpr std::size_t post_most_owed_links = 128;
+/// Owners whose links a batch collects apart from each other.
+inline constexpr std::size_t post_owed_owners = 16;
 /// Workers that a post from outside asks for one that is awake, for a new color.
 inline constexpr unsigned post_most_asked_workers = 4;
 
-// --- Running (default_runner) -----------------------------------------------------------------------------------------
+// --- Running (default_runner) ----------------------------------------------------------------------------------------
 
 /// Events between two looks at the clock, timers and I/O. The papers' schedulers look as often.
 inline constexpr int events_between_looks = 64;
-/// Events of one color that a turn runs even if they were posted in that turn. Otherwise each step of a chain would cost a
-/// turn.
+/// Events of one color that a turn runs even if they were posted in that turn. Otherwise each step of a chain would
+/// cost a turn.
 inline constexpr unsigned run_shortest_batch_events = 16;
 /// A color with a long backlog is served for so long at most: half of contract 7's 1 ms, which is what others wait.
 inline constexpr std::uint64_t run_longest_turn_ns = 500'000;
@@ -70,7 +72,7 @@ inline constexpr std::uint64_t run_short_visit_ns = 2'000;
 /// A core queue with so many colors is compared with those of other workers.
 inline constexpr std::uint32_t run_long_line_colors = 64;
 
-// --- Giving (default_giver) -------------------------------------------------------------------------------------------
+// --- Giving (default_giver) ------------------------------------------------------------------------------------------
 
 /// Turns of another worker are counted for so long before they say anything. A thief counts for longer: steal_count_ns.
 inline constexpr std::uint64_t give_count_ns = 20'000;
@@ -86,45 +88,54 @@ inline constexpr std::uint64_t give_comparison_period_ns = 500'000;
 inline constexpr std::uint64_t give_long_wait_ns = 1'000'000;
 /// The other line must be shorter by this part (an eighth): a color that moves leaves the cache that it was in.
 inline constexpr std::uint64_t give_uneven_part = 8;
-/// Workers in one comparison of long lines; the next comparison asks the next ones. Each costs some cache lines that its
-/// worker writes in every turn, and with many workers all of them may have long lines.
+/// Workers in one comparison of long lines; the next comparison asks the next ones. Each costs some cache lines that
+/// its worker writes in every turn, and with many workers all of them may have long lines.
 inline constexpr std::size_t give_most_compared_workers = 8;
 
-// --- Stealing (default_thief) -----------------------------------------------------------------------------------------
+// --- Stealing (default_thief) ----------------------------------------------------------------------------------------
 
 /// Time between two looks at the other workers: each look takes cache lines that they write in every turn.
 inline constexpr std::uint64_t steal_look_period_ns = 2'000;
+/// Pauses of the processor between two reads of the clock, in a loop that waits.
+inline constexpr int steal_pauses_per_look = 16;
 /// Turns of a victim are counted for so long before they say anything: longer than an event that makes colors usually
 /// takes, whose one turn would be taken for the rule.
 inline constexpr std::uint64_t steal_count_ns = 40'000;
-/// If turns seem short, they are counted once more, for so long: the first count may have been one long turn of the event
-/// that made the colors, or a pause.
+/// If turns seem short, they are counted once more, for so long: the first count may have been one long turn of the
+/// event that made the colors, or a pause.
 inline constexpr std::uint64_t steal_recount_ns = 20'000;
 /// Turns that seem shorter are counted once more.
 inline constexpr std::uint64_t steal_short_turn_ns = 2'000;
-/// Turns are counted for so long, or for a whole tour, before they foretell how long the last color in a line will wait.
+/// Turns are counted for so long, or for a whole tour, before they foretell how long the last color in a line will
+/// wait.
 inline constexpr std::uint64_t steal_forecast_count_ns = 200'000;
 /// An older count says nothing about the present.
 inline constexpr std::uint64_t steal_stale_count_ns = 2'000'000;
-/// A longer turn is a long event, and the colors behind it are stuck. Before, what its event made is better left with its
-/// maker: each of the maker's next posts there would go to another worker (W7, whose maker's turn takes 25 us).
+/// A longer turn is a long event, and the colors behind it are stuck. Before, what its event made is better left with
+/// its maker: each of the maker's next posts there would go to another worker (W7, whose maker's turn takes 25 us).
 inline constexpr std::uint64_t steal_long_turn_ns = 50'000;
 /// A backlog that its owner alone would need so long for is shared. With the time between two looks of a watcher
-/// (longest_watch_ns), the second look and the wake-up, that is less than contract 7's 1 ms. So are two such times, where
-/// the first look just misses that the victim got stuck.
+/// (longest_watch_ns), the second look and the wake-up, that is less than contract 7's 1 ms. So are two such times,
+/// where the first look just misses that the victim got stuck.
 inline constexpr std::uint64_t steal_longest_wait_ns = 400'000;
-/// The price of a steal, for both sides together, until it is measured: a membarrier (memory.h) unless the victim answers.
+/// If the colors are cheap, so much of that backlog is left with its owner, who is faster alone.
+inline constexpr std::uint64_t steal_left_wait_ns = steal_longest_wait_ns * 3 / 4;
+/// The price of a steal, for both sides together, until it is measured: a membarrier (memory.h) unless the victim
+/// answers.
 inline constexpr std::uint64_t steal_first_price_ns = 20'000;
+/// Whatever is measured, the price stays within these bounds.
 inline constexpr std::uint64_t steal_lowest_price_ns = 5'000;
 inline constexpr std::uint64_t steal_highest_price_ns = 40'000;
-/// Colors that one steal takes at most. They share its price, and the victim is locked out until they are taken. Of 50 000
-/// short ones half are stolen; with 488 at once W4 was 12 % slower.
+/// Steals in the running mean of the price: one in which the thief was preempted must not keep it off.
+inline constexpr std::uint64_t steal_mean_of_prices = 8;
+/// Colors that one steal takes at most. They share its price, and the victim is locked out until they are taken. Of
+/// 50 000 short ones half are stolen; with 488 at once W4 was 12 % slower.
 inline constexpr std::size_t steal_most_colors = 2440;
-/// The price of moving one color, in cache lines: its own, its events', and their memory's way back. For less the victim is
-/// faster alone.
+/// The price of moving one color, in cache lines: its own, its events', and their memory's way back. For less the
+/// victim is faster alone.
 inline constexpr std::uint64_t steal_color_price_ns = 300;
-/// Stolen colors that keep the thief busy for less have not paid, however cheap the way in was: the price of a steal does not
-/// include moving them.
+/// Stolen colors that keep the thief busy for less have not paid, however cheap the way in was: the price of a steal
+/// does not include moving them.
 inline constexpr std::uint64_t steal_least_paid_ns = 40'000;
 /// A victim whose turns are so short is asked to answer.
 inline constexpr std::uint64_t steal_longest_answer_ns = 20'000;
@@ -132,17 +143,17 @@ inline constexpr std::uint64_t steal_longest_answer_ns = 20'000;
 inline constexpr std::uint64_t steal_shortest_rest_ns = 100'000;
 inline constexpr std::uint64_t steal_longest_rest_ns = 500'000;
 
-// --- Sleeping and waking (lifecycle, default_thief) -------------------------------------------------------------------
+// --- Sleeping and waking (lifecycle, default_thief) ------------------------------------------------------------------
 
 /// An idle worker searches for so long before it sleeps: about what waking it again would take.
 inline constexpr std::uint64_t search_ns = 50'000;
-/// The first sleep of a watcher, a worker that has declined work: its victim has just been busy, and more work may come from
-/// that at any moment (W9, whose rounds begin behind such a sleep). Each further sleep is twice as long.
+/// The first sleep of a watcher, a worker that has declined work: its victim has just been busy, and more work may
+/// come from that at any moment (W9, whose rounds begin behind such a sleep). Each further sleep is twice as long.
 inline constexpr std::uint64_t first_watch_ns = 100'000;
 /// The longest sleep of a watcher; the sum below says why.
 inline constexpr std::uint64_t longest_watch_ns = 340'000;
 
-// --- What sleeping and waking take, and contract 7 --------------------------------------------------------------------
+// --- What sleeping and waking take, and contract 7 -------------------------------------------------------------------
 
 /// No runnable color waits longer while a worker is idle (contract 7).
 inline constexpr std::uint64_t longest_color_wait_ns = 1'000'000;
@@ -153,8 +164,8 @@ inline constexpr std::uint64_t way_to_cpu_ns = 33'000;
 /// From then on until the worker runs what it was woken for.
 inline constexpr std::uint64_t rise_ns = 50'000;
 
-// A look may just miss that its victim gets stuck. The color then waits for two sleeps, each with its timer's slack, its way
-// to a CPU and a close look at another victim; and for the way up.
+// A look may just miss that its victim gets stuck. The color then waits for two sleeps, each with its timer's slack,
+// its way to a CPU and a close look at another victim; and for the way up.
 static_assert(2 * (longest_watch_ns + kernel_slack_ns + way_to_cpu_ns + steal_long_turn_ns) + rise_ns <=
               longest_color_wait_ns);
 

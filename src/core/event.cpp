@@ -6,7 +6,7 @@
 #include "core/lifecycle.h"
 #include "core/line_pool.h"
 #include "core/runtime_state.h"
-#include "core/sched/default_policy.h"
+#include "core/sched/default_poster.h"
 #include "core/sched/policy.h"
 #include "core/worker.h"
 
@@ -96,7 +96,7 @@ template <class Submit>
 
 bool submit(runtime_state& rt, color c, event& e) noexcept {
   if (worker* const w = rt.worker_here(); w != nullptr && w->running_queue != nullptr) [[likely]] {
-    w->runs_default->submit(c, e, w);
+    w->poster->submit(c, e, w);
     return true;
   }
   return submit_from_anywhere(rt, c, e);
@@ -104,7 +104,7 @@ bool submit(runtime_state& rt, color c, event& e) noexcept {
 
 bool submit(strand_state& s, event& e) noexcept {
   if (worker* const w = static_cast<worker*>(here); w != nullptr && w->running_queue != nullptr) [[likely]] {
-    if (w->runs_default->submit_at_home(s, e, *w)) [[likely]] return true;
+    if (w->poster->submit_at_home(s, e, *w)) [[likely]] return true;
   }
   return submit_from_anywhere(s, e);
 }

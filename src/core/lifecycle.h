@@ -97,7 +97,6 @@ class lifecycle {
   bool look_before_rest(worker& w) noexcept;
   /// Posts the timers that are due. Gives whether there were any. Cost: a clock read if any timer is set.
   bool look_at_timers() noexcept;
-  static constexpr int events_between_looks = 64;
   /// Operations that may complete at once in one event (contract 12).
   static constexpr std::uint32_t inline_completions = 64;
 

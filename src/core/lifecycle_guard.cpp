@@ -9,27 +9,9 @@
 #include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
-#include "core/sleep/wake_times.h"
+#include "core/tuning.h"
 
 namespace tartan::detail {
-
-namespace {
-
-/// A worker whose line takes that long calls another one. Less than contract 7's 1 ms, and several times what the call costs.
-constexpr std::uint64_t long_line_ns = 300'000;
-/// What it takes to wake a worker and to put it to sleep again. Where a turn takes as long, an edge is worth that, and once one worker is not
-/// enough, one sleeps where edges wake it for a while although others run (measured: with turns of 50 us a fifth of the requests was lost, with turns
-/// of 10 us none).
-constexpr std::uint64_t dear_turn_ns = 25'000;
-constexpr std::uint64_t dear_time_ns = 30'000'000;
-/// A guard that could sleep on for less gets up.
-constexpr std::uint64_t least_nap_ns = 50'000;
-
-static_assert(guard_far_ns(2) + way_to_cpu_ns + search_ns + first_watch_ns + kernel_slack_ns + way_to_cpu_ns + rise_ns <= longest_color_wait_ns);
-static_assert(guard_far_ns(64) + way_to_cpu_ns + search_ns + first_watch_ns + kernel_slack_ns + way_to_cpu_ns + rise_ns + spread_ns(64) <=
-              longest_color_wait_ns);
-
-}  // namespace
 
 /// Whether what becomes ready is worth a wake-up of its own.
 bool lifecycle::all_poll() noexcept {
@@ -131,7 +113,7 @@ bool lifecycle::is_attended(worker& w) noexcept {
   const idle_view seen = idle_.latest_view();
   if (seen.awake() == 0) return true;  // readiness wakes the one that polls, which sets the alarm before it takes what is ready
   const std::uint64_t due = guard_due(w, seen.polling() ? now : last_look_ns(w));
-  if (due > now + least_nap_ns && !any_left_asleep()) {
+  if (due > now + guard_least_nap_ns && !any_left_asleep()) {
     guard_.put_off(due, set);
     return true;
   }
@@ -168,7 +150,7 @@ void lifecycle::ask_for_help(worker& w, bool has_slept) noexcept {
   const std::uint64_t turn_ns = w.turn_pace.turn_ns();
   const bool dear = turn_ns >= dear_turn_ns;
   if (has_slept && !dear) return;
-  if (rt_.policy().waiting(w.index) * turn_ns < long_line_ns) return;
+  if (rt_.policy().waiting(w.index) * turn_ns < help_long_line_ns) return;
   if (!rt_.policy().has_loot(w.index)) return;  // all that waits is a pinned color, which nobody else may run
   if (dear) dear_until_.store(rt_.now_ns() + dear_time_ns, std::memory_order_relaxed);
   w.wants_help.store(1, std::memory_order_relaxed);

@@ -11,17 +11,12 @@
 #include "core/outside_descriptor.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
+#include "core/tuning.h"
 #include "core/stall_watch.h"
 
 namespace tartan::detail {
 
 namespace {
-
-/// Looks for which a watcher stays one although it declined nothing.
-constexpr unsigned watch_rests = 8;
-/// A sleeper that wakes so much after a timer's tick has ended (131 us at most after the deadline) still keeps contract
-/// 11's 1 ms.
-constexpr std::uint64_t timer_slack_ns = 500'000;
 
 worker* this_worker() noexcept { return static_cast<worker*>(here); }
 

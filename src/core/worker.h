@@ -13,7 +13,7 @@
 
 namespace tartan::detail {
 
-class default_policy;
+class default_poster;
 class runtime_state;
 
 /// A number that one thread counts and others may read.
@@ -39,7 +39,7 @@ struct alignas(128) worker : thread_context {
   line_cache queue_lines;
 
   void* running_queue = nullptr;                ///< in a turn of the default scheduler: the queue of the color that runs; else null
-  default_policy* runs_default = nullptr;       ///< that scheduler, while running_queue is not null
+  default_poster* poster = nullptr;             ///< that scheduler's, while running_queue is not null
   bool searching = false;                       ///< counted as a searcher in the idle set
   int credits = 0;                              ///< events until the next look at the clock and outside
   real_memory::atomic<std::uint32_t> signals_blocked{0};  ///< the last lifecycle::block_signals that it has followed; read by who asks

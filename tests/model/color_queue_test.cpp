@@ -434,7 +434,7 @@ TEST(color_queue, may_be_posted_to_while_a_thief_has_it_in_hand) {
   EXPECT_TRUE(found.proved()) << found.report;
 }
 
-// A batch, as default_policy::submit_from_outside posts it: two events of one color in one push, and the links of both colors in another.
+// A batch, as default_poster::submit_from_outside posts it: two events of one color in one push, and the links of both colors in another.
 template <class Memory>
 result batch_with_one_link(const options& bounds) {
   return explore(bounds, [](program& p) {

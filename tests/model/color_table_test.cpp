@@ -32,7 +32,7 @@ struct town : small_policy<Memory, Workers, small_traits, table_of<Memory>> {
 
   std::array<small_ledger, 2> books;
 
-  // As default_policy::post_by_value; `unsigned` numbers are those of values.
+  // As default_poster::post_by_value; `unsigned` numbers are those of values.
   void post_by_value(unsigned from, unsigned which, small_event& e) {
     e.content = 1;
     bool crowded = false;

@@ -21,12 +21,12 @@ class pinned_home {
     idle_.search();
   }
 
-  // As default_policy::deliver and after_link with only_owner.
+  // As default_poster::deliver and after_link with only_owner.
   void post(small_event& e) {
     s_.post(*c_, e);
     wake_owner(idle_.view_after_publish());
   }
-  // As default_policy::steal_from.
+  // As default_thief::steal_from.
   void rob() {
     std::array<policy::color_queue*, 2> room{};
     const policy::home::robbed got = s_.homes[0].rob(1, room, [] {}, false);

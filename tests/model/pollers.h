@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "core/sleep/idle_set.h"
-#include "core/sleep/wake_times.h"
+#include "core/tuning.h"
 #include "model_memory.h"
 #include "program.h"
 #include "waiting.h"

@@ -1,5 +1,5 @@
 // The default policy in small, for model tests: the real homes, color queues and inboxes with room for two of everything, and
-// around them what default_policy*.cpp does, without wake-ups, clocks and callables.
+// around them what the parts of default_policy do, without wake-ups, clocks and callables.
 #pragma once
 
 #include <array>
@@ -125,16 +125,16 @@ struct small_policy {
   // In the queue's own allocation: the queue is the color's first member.
   static color& color_of(color_queue& q) { return *reinterpret_cast<color*>(&q); }
 
-  /// As default_policy::sender_of; other numbers are those of foreign threads.
+  /// As default_poster::sender_of; other numbers are those of foreign threads.
   static std::uint16_t sender_of(unsigned worker) { return worker < Workers ? static_cast<std::uint16_t>(worker) : detail::no_worker; }
   void link(color_queue& q, std::uint16_t from = detail::no_worker) { link_to_owner(homes.data(), q, from); }
 
-  /// As default_policy::deliver, from outside.
+  /// As default_poster::deliver, from outside.
   void post(color& c, small_event& e, std::uint16_t from = detail::no_worker) {
     e.content = 1;
     if (c.queue.in.push(e, e) == detail::pushed::owes_link) link(c.queue, from);
   }
-  /// As default_policy::deliver, by a worker.
+  /// As default_poster::deliver, by a worker.
   void post_as(unsigned worker, color& c, small_event& e) {
     e.content = 1;
     if (&c.queue == running[worker]) {
@@ -148,7 +148,7 @@ struct small_policy {
     }
     post(c, e, static_cast<std::uint16_t>(worker));
   }
-  /// As default_policy::post_to_strand_color. False: the strand is gone.
+  /// As default_poster::post_to_strand_color. False: the strand is gone.
   bool post_late(unsigned worker, color& c, std::uint64_t generation, small_event& e) {
     e.content = 1;
     if (worker < Workers && c.queue.owner.load(std::memory_order_relaxed) == worker &&
@@ -159,7 +159,7 @@ struct small_policy {
     if (outcome == detail::pushed::owes_link) link(c.queue, sender_of(worker));
     return outcome != detail::pushed::refused;
   }
-  /// As default_policy::close_strand, from outside.
+  /// As default_poster::close_strand, from outside.
   void close(color& c, std::uint16_t from = detail::no_worker) {
     if (c.queue.in.close() == detail::pushed::owes_link) link(c.queue, from);
   }
@@ -174,7 +174,7 @@ struct small_policy {
     return false;
   }
 
-  /// As default_policy::new_queue on a line that was used before, and open_strand.
+  /// As queue_store::make on a line that was used before, and open_strand.
   void reopen(color& c, unsigned owner) {
     c.queue.head = nullptr;
     c.queue.tail = nullptr;
@@ -223,7 +223,7 @@ struct small_policy {
   int work(unsigned worker, int turns) {
     return work(worker, turns, [](color&) {});
   }
-  /// As default_policy::steal_from.
+  /// As default_thief::steal_from.
   bool steal(unsigned thief, unsigned victim) {
     std::array<color_queue*, Traits::segment_slots> room{};
     const typename home::robbed got = homes[victim].rob(thief, room, [] {}, false);
@@ -232,7 +232,7 @@ struct small_policy {
     homes[thief].receive({room.data(), got.count});
     return true;
   }
-  /// As default_policy::give.
+  /// As default_giver::give.
   void give(unsigned worker, unsigned to) {
     std::array<color_queue*, Traits::segment_slots> room{};
     const std::size_t owed = homes[worker].part_with(to, room);
@@ -280,7 +280,7 @@ struct small_policy {
     book.ran = book.ran + 1;
     book.running = 0;
   }
-  // As default_policy::ended.
+  // As default_runner::ended.
   bool ended(color_queue& q) {
     const bool by_value = q.kind == detail::queue_kind::by_value;
     if (by_value ? q.has_events() || !table.remove_if_untouched(q) : !q.retire_if_closed()) return false;

@@ -152,7 +152,7 @@ class owner_and_thief {
     idle_.search();
   }
 
-  // As default_policy::deliver for both, and after_link.
+  // As default_poster::deliver for both, and after_link.
   void post(policy::color& c, small_event& e, policy::color& d, small_event& f) {
     s_->post(c, e);
     s_->post(d, f);
@@ -188,7 +188,7 @@ class owner_and_thief {
     if (woken) idle_.cancel(worker);
     return woken;
   }
-  // As default_policy::sources: what an awake owner has is declined.
+  // As default_thief::sources: what an awake owner has is declined.
   bool finds_work(unsigned worker) { return s_->homes[0].has_work() && (worker == 0 || idle_.is_asleep(0)); }
   void cover() {
     if (!s_->homes[0].has_work()) return;

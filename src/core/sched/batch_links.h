@@ -4,18 +4,20 @@
 #include <array>
 #include <cstddef>
 
-#include "core/sched/default_policy.h"
+#include "core/sched/default_poster.h"
+#include "core/tuning.h"
 
 namespace tartan::detail {
 
 /// The links that the pushes of a batch owe, by owner, and the look for the colors that became runnable at home.
 ///
-/// Until they are paid nobody finds the one, and nobody is woken for the other. Hence it is not for long (contract 7): at most 128, which
-/// takes some 5 us, and before_delay() pays before memory is asked for. What a push may wait for besides is another worker in the same
-/// bucket or home, which is short unless that one was preempted.
-class default_policy::batch_links {
+/// Until the links are paid nobody finds those color queues, and until the look nobody is woken for the colors at
+/// home. So this does not last (contract 7): 128 links are paid at once, which takes some 5 us, and before_delay()
+/// pays before memory is asked for. Besides, a push may wait for another worker in the same bucket or home; that is
+/// short unless that worker was preempted.
+class default_poster::batch_links {
  public:
-  batch_links(default_policy& of, worker* from) noexcept : of_{of}, from_{from} {}
+  batch_links(default_poster& of, worker* from) noexcept : of_{of}, from_{from} {}
   batch_links(const batch_links&) = delete;
   batch_links& operator=(const batch_links&) = delete;
   ~batch_links() { pay_all(); }
@@ -43,54 +45,53 @@ class default_policy::batch_links {
 
  private:
   using home_links = owed_links<home>;
-  static constexpr std::size_t most_owed = 128;
 
   void count() noexcept {
-    if (++owed_ == most_owed) pay_all();
+    if (++owed_ == post_most_owed_links) pay_all();
   }
   void pay(home_links& its) noexcept {
     if (its.empty()) return;
-    its.pay(of_.homes_.get());
+    its.pay(of_.homes_);
     of_.after_link(its.owner(), !of_.stealing_, from_);
   }
 
-  default_policy& of_;
+  default_poster& of_;
   worker* from_;
-  std::array<home_links, 16> by_owner_;
+  std::array<home_links, post_owed_owners> by_owner_;
   std::size_t owed_ = 0;
   bool local_ = false;
 };
 
-/// Who posts one event pays at once what that owes.
-struct default_policy::singly {
-  static void link(default_policy& policy, color_queue& q, worker* from) noexcept { policy.link(q, from); }
-  static void appended_at_home(default_policy& policy, const worker& from, appended outcome) noexcept { policy.after_append(from, outcome); }
+/// A post of one event pays at once what it owes.
+struct default_poster::singly {
+  static void link(default_poster& poster, color_queue& q, worker* from) noexcept { poster.link(q, from); }
+  static void appended_at_home(default_poster& poster, const worker& from, appended outcome) noexcept {
+    poster.after_append(from, outcome);
+  }
   static void before_delay() noexcept {}
 };
 
-/// Who posts a batch, later.
-struct default_policy::together {
+/// The posts of a batch pay later.
+struct default_poster::together {
   batch_links* owed;
 
-  void link(default_policy& /*policy*/, color_queue& q, worker* /*from*/) const noexcept { owed->add(q); }
-  void appended_at_home(default_policy& /*policy*/, const worker& from, appended outcome) const noexcept {
+  void link(default_poster& /*poster*/, color_queue& q, worker* /*from*/) const noexcept { owed->add(q); }
+  void appended_at_home(default_poster& /*poster*/, const worker& from, appended outcome) const noexcept {
     if (outcome == appended::activated && from.in_event) owed->add_local();
   }
   void before_delay() const noexcept { owed->pay_all(); }
 };
 
-/// Neither the pool's lock nor memory from the system while a bucket is locked; but for a thread that has no lines of its own (its
-/// thread-locals are gone, or there was no memory for them). If there is none, it is missed only if it is needed.
+/// Gets a free line beforehand, so that a post takes neither the pool's lock nor memory from the system while a
+/// bucket is locked. A thread without free lines of its own (its thread-locals are gone, or there was no memory for
+/// them) takes them nevertheless.
 template <class Duties>
-[[gnu::always_inline]] inline void default_policy::reserve_line(worker* from, Duties duties) noexcept {
-  line_cache* const lines = lines_of(from);
+[[gnu::always_inline]] inline void default_poster::reserve_line(worker* from, Duties duties) noexcept {
+  line_cache* const lines = queues_.lines_of(from);
   if (lines != nullptr && line_pool::is_reserved(*lines)) [[likely]] return;
   duties.before_delay();
   if (lines == nullptr) return;
-  try {
-    queues_.reserve(*lines);
-  } catch (const std::bad_alloc&) {
-  }
+  queues_.reserve(*lines);
 }
 
 }  // namespace tartan::detail

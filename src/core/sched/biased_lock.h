@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/memory.h"
+#include "core/tuning.h"
 
 namespace tartan::detail {
 
@@ -19,11 +20,10 @@ enum class thief_entry : std::uint8_t {
   past_barrier,  ///< it is inside
 };
 
-/// `Patience` is how often a thief looks whether the owner has left: some 2 to 4 us. `AnswerPatience`, how often whether it answers: some 30 to 45 us
-/// where the processor's pause takes 40 ns, less where it is shorter. That is the thief's time, which is idle, and other thieves only lack this victim,
-/// while a membarrier in a virtual machine takes up to 20 us from both; but a thief that loses its CPU meanwhile keeps its victim waiting (both limits
-/// are its own). `FirstTicket`: odd; tests begin near the end.
-template <class Memory, int Patience = 64, int AnswerPatience = 1000, std::uint32_t FirstTicket = 1>
+/// `Patience` is how often a thief looks whether the owner has left, `AnswerPatience` how often it looks whether the owner
+/// answers. `FirstTicket` is odd; tests begin near the end.
+template <class Memory, int Patience = lock_patience_looks, int AnswerPatience = lock_answer_patience_looks,
+          std::uint32_t FirstTicket = 1>
 class biased_lock {
  public:
   /// Threads: the owner only; never while it holds any biased lock as a thief.

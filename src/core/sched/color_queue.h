@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "core/sched/annotation.h"
 #include "core/sched/inbox.h"
+#include "core/tuning.h"
 
 namespace tartan::detail {
 
@@ -142,19 +143,18 @@ struct alignas(64) color_queue_of {
 
   /// Owner's, number `home`: the worker that it should move to now that it is idle: some short visits in a row came from there.
   [[nodiscard]] std::uint16_t wants_to_move(std::uint32_t home) noexcept {
-    if (visits < least_visits) [[likely]] return no_worker;
+    if (visits < home_least_visits) [[likely]] return no_worker;
     if (visits < visits_to_move(sender < home)) return no_worker;
     visits = 0;
     return sender;
   }
 
-  static constexpr unsigned least_visits = 3;
   /// How many short visits move it. Two colors that visit each other must not swap places for ever, so one of them is more
   /// patient: by its color's hash, and not by its worker's number, or most of what works together would end on worker 0. Of two
   /// that are equally patient, the one moves that goes to the lower number.
   [[nodiscard]] unsigned visits_to_move(bool to_lower_worker) const noexcept {
     const auto patience = static_cast<unsigned>(mix(color_value) >> 61);
-    return least_visits + 2 * patience + (to_lower_worker ? 0 : 1);
+    return home_least_visits + 2 * patience + (to_lower_worker ? 0 : 1);
   }
 
   /// The runner's: whether it has to have a turn even if it has no events. A link that is still to come brings one anyway.

@@ -14,11 +14,12 @@
 #include <thread>
 
 #include "core/memory.h"
+#include "core/tuning.h"
 #include "core/zero_pages.h"
 
 namespace tartan::detail {
 
-template <class Memory, class Queue, std::size_t FirstBuckets = 1024>
+template <class Memory, class Queue, std::size_t FirstBuckets = table_first_buckets>
 class color_table {
   static_assert(std::has_single_bit(FirstBuckets));
   using bucket = typename Memory::template atomic<std::uintptr_t>;
@@ -119,10 +120,9 @@ class color_table {
     return segment == 0 ? FirstBuckets : FirstBuckets << (segment - 1);
   }
 
-  /// Large segments are zero by themselves. Clearing half a table at once, with its page faults, would take a millisecond at a quarter
-  /// of a million colors, and 45 ms at four million, out of one post.
-  static constexpr std::size_t smallest_mapped_bytes = std::size_t{64} * 1024;
-  static constexpr bool is_mapped(std::size_t buckets) noexcept { return buckets * sizeof(bucket) >= smallest_mapped_bytes; }
+  static constexpr bool is_mapped(std::size_t buckets) noexcept {
+    return buckets * sizeof(bucket) >= table_smallest_mapped_bytes;
+  }
 
   /// Null: there is no memory.
   static bucket* make_segment(std::size_t buckets) noexcept {

@@ -12,6 +12,7 @@
 
 #include "core/fatal.h"
 #include "core/memory.h"
+#include "core/tuning.h"
 
 namespace tartan::detail {
 
@@ -22,7 +23,7 @@ namespace tartan::detail {
 /// exists, so that neither looks for the end of a segment before it writes.
 ///
 /// Threads: the holder of the worker's biased lock; `size()` also others, as a hint.
-template <class Memory, class Queue, std::size_t SegmentSlots = 64>
+template <class Memory, class Queue, std::size_t SegmentSlots = home_segment_slots>
 class core_queue {
  public:
   static constexpr std::size_t segment_slots = SegmentSlots;
@@ -60,7 +61,7 @@ class core_queue {
   [[nodiscard, gnu::always_inline]] Queue* pop() noexcept {
     const std::uint64_t at = popped();
     if (at == pushed()) return nullptr;
-    if (const Queue* const later = behind(prefetch_distance)) Memory::prefetch(later);
+    if (const Queue* const later = behind(home_queues_ahead_places)) Memory::prefetch(later);
     return take(at);
   }
 
@@ -142,7 +143,7 @@ class core_queue {
   }
 
   void recycle(segment* done) noexcept {
-    if (spares_ < most_spares) {
+    if (spares_ < home_most_spare_segments) {
       keep(done);
     } else {
       delete done;
@@ -157,9 +158,6 @@ class core_queue {
   static void free_all(segment* s) noexcept {
     while (s != nullptr) delete std::exchange(s, s->next);
   }
-
-  static constexpr unsigned most_spares = 64;
-  static constexpr std::uint32_t prefetch_distance = 5;
 
   segment* first_ = nullptr;  ///< has the slot of the next pop
   segment* last_ = nullptr;   ///< has the slot of the next push

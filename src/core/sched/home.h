@@ -13,6 +13,7 @@
 #include "core/sched/color_queue.h"
 #include "core/sched/core_queue.h"
 #include "core/sched/incoming.h"
+#include "core/tuning.h"
 #include "core/sched/urgent_queue.h"
 
 namespace tartan::detail {
@@ -21,9 +22,9 @@ namespace tartan::detail {
 struct home_traits {
   template <class Memory>
   using lock = biased_lock<Memory>;
-  static constexpr std::size_t segment_slots = 64;  ///< of a segment of the core queue, some 500 bytes
-  static constexpr int taken_at_once = 64;          ///< links that are dealt with in one hold of the lock
-  static constexpr unsigned picks_per_bypass = 16;  ///< of the urgent queue
+  static constexpr std::size_t segment_slots = home_segment_slots;  ///< of a segment of the core queue, some 500 bytes
+  static constexpr int taken_at_once = home_links_taken_at_once;  ///< links that are dealt with in one hold of the lock
+  static constexpr unsigned picks_per_bypass = home_picks_per_bypass;  ///< of the urgent queue
   /// Whether there may be annotations: never false again.
   [[nodiscard]] static bool annotates() noexcept { return hints_in_use.load(std::memory_order_relaxed); }
   /// Under the owner's lock: what was told of the event that made a color queue runnable, or comes next in it.
@@ -39,7 +40,7 @@ struct home_traits {
   }
   static constexpr unsigned last_step_ahead = event_ops::last_step_ahead;
   /// How many turns ahead the line of a color's first event is asked for. From another core it takes longer than one short turn.
-  static constexpr std::uint32_t events_ahead = 2;
+  static constexpr std::uint32_t events_ahead = home_events_ahead_turns;
 };
 
 /// What became of a local append.

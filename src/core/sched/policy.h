@@ -21,7 +21,7 @@
 #include <tartan/core/event.h>
 
 #include "core/sleep/idle_set.h"
-#include "core/sleep/wake_times.h"
+#include "core/tuning.h"
 #include "core/worker.h"
 
 namespace tartan::detail {
@@ -52,14 +52,6 @@ struct scheduler_figures {
   std::uint64_t stolen_run_ns = 0;   ///< what they took
   std::uint64_t longest_queue = 0;   ///< events that waited in one queue, at most
 };
-
-/// How long a watcher sleeps at most (a static_assert beside the default policy's steals says why so long). From 256 workers on the sum is longer than 1 ms.
-[[nodiscard]] constexpr std::uint64_t longest_watch_ns(unsigned workers) noexcept {
-  constexpr std::uint64_t longest = 340'000;
-  constexpr std::uint64_t least = 50'000;
-  const std::uint64_t taken = rise_ns + spread_ns(workers) + 2 * (kernel_slack_ns + way_to_cpu_ns + long_turn_ns);
-  return taken + 2 * least >= longest_color_wait_ns ? least : std::min(longest, (longest_color_wait_ns - taken) / 2);
-}
 
 /// Requirements of a policy. `from` is the calling worker, null on a foreign thread. None is optional: nobody would notice that an optional one
 /// is misspelled, and so never called.

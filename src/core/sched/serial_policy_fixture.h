@@ -20,6 +20,7 @@
 #include "core/line_pool.h"
 #include "core/runtime_state.h"
 #include "core/sched/scheduled.h"
+#include "core/tuning.h"
 #include "core/worker.h"
 #include "tests/workers.h"
 

@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "core/sched/annotation.h"
 #include "core/sched/core_queue.h"
+#include "core/tuning.h"
 
 namespace tartan::detail {
 
@@ -16,7 +17,7 @@ namespace tartan::detail {
 /// in line of a level that has one pick in 48 at least (contract 8).
 ///
 /// Threads: as core_queue.
-template <class Memory, class Queue, std::size_t SegmentSlots, unsigned PicksPerBypass = 16>
+template <class Memory, class Queue, std::size_t SegmentSlots, unsigned PicksPerBypass = home_picks_per_bypass>
 class urgent_queue {
  public:
   using level_queue = core_queue<Memory, Queue, SegmentSlots>;

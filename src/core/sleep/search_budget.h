@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/sleep/wake_times.h"
+#include "core/tuning.h"
 
 namespace tartan::detail {
 
@@ -22,7 +22,7 @@ class search_budget {
   /// One that has begun then ends in vain, and the worker goes to sleep.
   void in_vain(std::uint64_t begun_ns) noexcept {
     begun_ns_ = begun_ns;
-    budget_ns_ = std::max(budget_ns_ / 2, least_ns);
+    budget_ns_ = std::max(budget_ns_ / 2, search_least_ns);
   }
   /// The sleep is over, and there is something to do.
   void has_slept(std::uint64_t now_ns) noexcept {
@@ -31,8 +31,6 @@ class search_budget {
   }
 
  private:
-  static constexpr std::uint64_t least_ns = 1'000;  // less than a look takes
-
   std::uint64_t budget_ns_ = search_ns;
   std::uint64_t begun_ns_ = 0;  ///< of the last one, if it was in vain
 };

@@ -20,6 +20,7 @@
 #include "core/sched/papers/select_task.h"
 #include "core/sched/papers/task.h"
 #include "core/sched/policy.h"
+#include "core/tuning.h"
 #include "core/strand_color.h"
 #include "core/worker.h"
 
@@ -96,7 +97,7 @@ class paper_policy {
     write_whole(w.site, e.site);
     w.in_event = true;
     w.in_turn.store(true, std::memory_order_relaxed);
-    w.left_in_batch.store(0, std::memory_order_release);  // as default_policy_run.cpp: pairs with the stall watch's look
+    w.left_in_batch.store(0, std::memory_order_release);  // as default_runner.cpp: pairs with the stall watch's look
     w.inline_left = lifecycle::inline_completions;
     try {
       const end_of_event end{rt_.events(), w.event_lines, e.ops->pooled ? &e : nullptr};

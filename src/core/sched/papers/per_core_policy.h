@@ -12,7 +12,7 @@
 #include "core/clock.h"
 #include "core/sched/papers/paper_policy.h"
 #include "core/sched/papers/select_task.h"
-#include "core/sleep/wake_times.h"
+#include "core/tuning.h"
 
 namespace tartan::detail {
 

@@ -6,6 +6,7 @@
 #include "core/lifecycle.h"
 #include "core/memory.h"
 #include "core/sched/papers/task.h"
+#include "core/tuning.h"
 #include "core/worker.h"
 
 namespace tartan::detail {
@@ -49,7 +50,7 @@ class select_task {
 
   /// It was chosen, and looks. Not guarded. Gives whether it is to be queued again.
   [[nodiscard]] static bool look(lifecycle& life, worker& w) noexcept {
-    w.credits = lifecycle::events_between_looks;
+    w.credits = events_between_looks;
     return life.look(w);
   }
   /// After that.

@@ -121,7 +121,7 @@ void shared_queue_policy::wake_select(const worker& w) noexcept {
   if (blocks != nobody && blocks != w.index) return;  // readiness wakes that one, and once awake it comes here itself
   const bool rested = blocks == w.index && select_.has_rested(w);
   if (blocks == w.index) blocks_.store(nobody, std::memory_order_relaxed);
-  if (select_.is_polling() || (!rested && events_since_look_ < lifecycle::events_between_looks)) return;
+  if (select_.is_polling() || (!rested && events_since_look_ < events_between_looks)) return;
   select_.polls_again();
   queue_select();
 }

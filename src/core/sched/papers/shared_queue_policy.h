@@ -14,6 +14,7 @@
 #include "core/sched/papers/select_task.h"
 #include "core/sched/papers/timed_lock.h"
 #include "core/sched/papers/two_part_queue.h"
+#include "core/tuning.h"
 
 namespace tartan::detail {
 
@@ -102,7 +103,7 @@ class shared_queue_policy : public paper_policy<shared_queue_policy> {
   std::unique_ptr<seat[]> seats_;
   std::size_t longest_ = 0;
   select_task select_;
-  std::uint64_t events_since_look_ = lifecycle::events_between_looks;  ///< of all workers
+  std::uint64_t events_since_look_ = events_between_looks;  ///< of all workers
   /// Who has the blocking form; relaxed: whoever reads it without the lock asks about itself.
   real_memory::atomic<unsigned> blocks_{nobody};
   /// Events in the queue, for those without the lock. Release by submit; pairs with any_left.

@@ -42,7 +42,7 @@ class a_thief : public testing::Test {
     let_wait_at(victim, colors, turns, watched_ns, told);
   }
   void let_wait_at(worker& whose, unsigned colors, unsigned turns, std::uint64_t watched_ns = 100'000, const hints& told = {}) {
-    seen().others[whose.index] = {.turns = whose.turns.get(), .since_ns = now_ns - watched_ns};
+    glance_at(whose.index) = {.turns = whose.turns.get(), .since_ns = now_ns - watched_ns};
     for (unsigned n = 0; n < colors; ++n) {
       event& e = *make_event(rt.state(), with_hints(told, [] {}), std::source_location::current());
       policy->submit(color{++last_color}, e, &whose);
@@ -56,7 +56,8 @@ class a_thief : public testing::Test {
     victim.turns.add(turns);
     return takes_at(first_ns + 20'000);
   }
-  default_policy_probe::watch& seen() { return default_policy_probe::watch_of(*policy, thief); }
+  default_policy_probe::thiefs_notes& notes() { return default_policy_probe::thiefs_notes_of(*policy, thief); }
+  glance& glance_at(unsigned other) { return default_policy_probe::glance_of(*policy, thief, other); }
 
   static options of_workers(unsigned workers) {
     options with;
@@ -103,9 +104,9 @@ TEST_F(a_thief, begins_anew_with_one_that_had_nothing_waiting_when_it_looked) {
   EXPECT_FALSE(takes_at(now_ns));
   let_wait(0, 0, 0);
   EXPECT_FALSE(takes_at(now_ns + 200'000));
-  const default_policy_probe::watch before = seen();
+  const glance before = glance_at(victim.index);
   let_wait(1, 0, 0);
-  seen() = before;
+  glance_at(victim.index) = before;
   EXPECT_FALSE(takes_at(now_ns + 249'999));  // idle until a moment ago, for all that is known
   EXPECT_TRUE(takes_at(now_ns + 250'000));
 }
@@ -129,7 +130,7 @@ class a_thief_of_chains : public a_thief {
  protected:
   void let_go_on(unsigned colors, unsigned follow_ups) {
     let_wait(colors, 0, 400'000);
-    seen().others[victim.index].follow_ups = victim.follow_ups.get();
+    glance_at(victim.index).follow_ups = victim.follow_ups.get();
     victim.turns.add(4000);
     victim.follow_ups.add(follow_ups);
   }
@@ -155,7 +156,7 @@ TEST_F(a_thief_of_chains, leaves_colors_of_which_most_have_nothing_to_follow) {
 TEST_F(a_thief_of_chains, expects_no_more_turns_of_a_color_than_it_has_seen) {
   let_go_on(1334, 4000);  // 400 us / 1334: 299 ns
   EXPECT_FALSE(takes_at_second_look_at_chains());
-  EXPECT_FALSE(seen().others[victim.index].suspected);
+  EXPECT_FALSE(glance_at(victim.index).suspected);
 }
 
 // Two colors that post to each other would be on two workers.
@@ -195,7 +196,7 @@ class a_watcher_asleep : public a_thief {
   /// Has let wait what takes 1 us each for 100 us.
   void suspects() {
     let_wait(100, 100);
-    EXPECT_EQ(seen().price_ns, 20'000u);
+    EXPECT_EQ(notes().price_ns, 20'000u);
   }
 };
 
@@ -216,7 +217,7 @@ TEST_F(a_watcher_asleep, sleeps_on_if_the_second_look_shows_that_turns_are_cheap
   EXPECT_EQ(policy->watch_others(thief), work_seen::declined);
   EXPECT_GE(watchers_now_ns, now_ns + 20'000);
   EXPECT_LT(watchers_now_ns, now_ns + 40'000);
-  EXPECT_EQ(seen().others[victim.index].turns, victim.turns.get());  // and from there on anew
+  EXPECT_EQ(glance_at(victim.index).turns, victim.turns.get());  // and from there on anew
 }
 
 class a_watcher_of_two : public a_watcher_asleep {
@@ -254,18 +255,18 @@ TEST_F(a_watcher_asleep, gets_up_at_once_if_it_is_called) {
 
 TEST_F(a_watcher_asleep, counts_anew_while_it_keeps_off) {
   suspects();
-  seen().keeps_off_until_ns = never_ns;
+  notes().keeps_off_until_ns = never_ns;
   EXPECT_EQ(policy->watch_others(thief), work_seen::declined);
-  EXPECT_GT(seen().others[victim.index].since_ns, now_ns);
+  EXPECT_GT(glance_at(victim.index).since_ns, now_ns);
   EXPECT_LT(watchers_now_ns, now_ns + 10'000);
 }
 
 TEST_F(a_watcher_asleep, gets_up_for_what_pays_only) {
   EXPECT_EQ(policy->watch_others(thief), work_seen::none);
   let_wait(1, 0, 50'000);
-  seen().keeps_off_until_ns = never_ns;
+  notes().keeps_off_until_ns = never_ns;
   EXPECT_EQ(policy->watch_others(thief), work_seen::declined);
-  seen().keeps_off_until_ns = 0;
+  notes().keeps_off_until_ns = 0;
   EXPECT_EQ(policy->watch_others(thief), work_seen::found);
 }
 
@@ -340,8 +341,8 @@ TEST_F(a_thief, takes_no_more_than_it_can_while_the_victim_waits) {
 
 TEST_F(a_thief, keeps_off_for_a_while_after_loot_that_did_not_pay) {
   let_wait(1, 0);
-  seen().stole_at_ns = now_ns - 39'999;
-  seen().judge_loot(now_ns);
+  notes().stole_at_ns = now_ns - 39'999;
+  notes().judge_loot(now_ns);
   EXPECT_FALSE(takes_at(now_ns));
   EXPECT_FALSE(takes_at(now_ns + 99'999));
   EXPECT_TRUE(takes_at(now_ns + 100'000));
@@ -349,24 +350,24 @@ TEST_F(a_thief, keeps_off_for_a_while_after_loot_that_did_not_pay) {
 
 TEST_F(a_thief, keeps_off_for_longer_each_time_but_never_so_long_that_anything_would_wait_for_1_ms) {
   for (const std::uint64_t expected_ns : {100'000u, 200'000u, 400'000u, 500'000u, 500'000u}) {
-    seen().stole_at_ns = now_ns;
-    seen().judge_loot(now_ns);
-    EXPECT_EQ(seen().keeps_off_until_ns, now_ns + expected_ns);
+    notes().stole_at_ns = now_ns;
+    notes().judge_loot(now_ns);
+    EXPECT_EQ(notes().keeps_off_until_ns, now_ns + expected_ns);
   }
 }
 
 TEST_F(a_thief, comes_back_at_once_after_loot_that_paid) {
   let_wait(1, 0);
-  seen().keeps_off_ns = 400'000;
-  seen().keeps_off_until_ns = now_ns + 400'000;
-  seen().stole_at_ns = now_ns - 40'000;
-  seen().judge_loot(now_ns);
+  notes().keeps_off_ns = 400'000;
+  notes().keeps_off_until_ns = now_ns + 400'000;
+  notes().stole_at_ns = now_ns - 40'000;
+  notes().judge_loot(now_ns);
   EXPECT_TRUE(takes_at(now_ns));
 }
 
 TEST_F(a_thief, does_not_keep_off_from_who_sleeps) {
   let_wait(1, 0);
-  seen().keeps_off_until_ns = never_ns;
+  notes().keeps_off_until_ns = never_ns;
   EXPECT_FALSE(takes_at(now_ns));
   auto& sleepers = rt.state().life().sleepers();
   sleepers.search();
@@ -404,25 +405,25 @@ TEST_F(a_thief, is_let_in_by_a_victim_that_makes_turns_and_learns_no_price_from_
     while (!over.load()) default_policy_probe::home_of(*policy, victim).lock.answer();
   }};
   do {
-    seen().price_ns = 12'345;
-    seen().others[victim.index] = {.turns = victim.turns.get(), .since_ns = real_now_ns(), .suspected = true};
+    notes().price_ns = 12'345;
+    glance_at(victim.index) = {.turns = victim.turns.get(), .since_ns = real_now_ns(), .suspected = true};
     victim.turns.add(1);
     (void)default_policy_probe::steal_from(*policy, thief, victim.index);
-    EXPECT_FALSE(seen().others[victim.index].suspected);
+    EXPECT_FALSE(glance_at(victim.index).suspected);
   } while (policy->figures().answered == 0);
-  EXPECT_EQ(seen().price_ns, 12'345u);
+  EXPECT_EQ(notes().price_ns, 12'345u);
   over = true;
   owner.join();
 }
 
 TEST_F(a_thief, learns_no_price_from_an_answer_that_never_comes) {
   let_wait(1, 0);
-  seen().price_ns = 12'345;
-  seen().others[victim.index] = {.turns = victim.turns.get(), .since_ns = real_now_ns()};
+  notes().price_ns = 12'345;
+  glance_at(victim.index) = {.turns = victim.turns.get(), .since_ns = real_now_ns()};
   victim.turns.add(1'000'000);  // so short ones that it is asked; but nobody runs it
   EXPECT_TRUE(default_policy_probe::steal_from(*policy, thief, victim.index));
   EXPECT_EQ(policy->figures().answered, 0u);
-  EXPECT_EQ(seen().price_ns, 12'345u);
+  EXPECT_EQ(notes().price_ns, 12'345u);
 }
 
 // A thief enters within the first event. The third batch finds it answered, or else was not reached in time: then the thief is in the owner's way.
@@ -463,29 +464,29 @@ TEST(a_victim, answers_after_each_batch_of_a_backlog) {
 }
 
 TEST_F(a_thief, does_not_keep_off_after_loot_whose_owner_slept) {
-  seen().stole_at_ns = now_ns;
-  seen().took_at_once = true;
-  seen().judge_loot(now_ns + 1);
-  EXPECT_EQ(seen().keeps_off_until_ns, 0u);
+  notes().stole_at_ns = now_ns;
+  notes().took_at_once = true;
+  notes().judge_loot(now_ns + 1);
+  EXPECT_EQ(notes().keeps_off_until_ns, 0u);
   EXPECT_EQ(policy->figures().stolen_run_ns, 1u);
 }
 
 TEST_F(a_thief, goes_by_the_price_that_it_has_measured) {
-  seen().price_ns = 10'000;
+  notes().price_ns = 10'000;
   let_wait(24, 250);  // 400 ns each: 9.6 us
   EXPECT_FALSE(takes_at_second_look(now_ns, 50));
   let_wait(1, 250);
   EXPECT_TRUE(takes_at_second_look(now_ns, 50));
-  seen().price_ns = 30'000;
+  notes().price_ns = 30'000;
   let_wait(5, 0, 0, {.cost = 5us});
   EXPECT_FALSE(takes_at(now_ns));
 }
 
 TEST_F(a_thief, measures_the_price_where_the_owner_is_awake) {
   let_wait(1, 0);
-  seen().price_ns = 0;  // lower than any that is learned
+  notes().price_ns = 0;  // lower than any that is learned
   EXPECT_TRUE(takes_at(now_ns));
-  EXPECT_NE(seen().price_ns, 0u);
+  EXPECT_NE(notes().price_ns, 0u);
   const scheduler_figures told = policy->figures();
   EXPECT_TRUE(told.counted);
   EXPECT_EQ(told.steals, 1u);
@@ -498,23 +499,23 @@ TEST_F(a_thief, measures_the_price_where_the_owner_is_awake) {
   auto& sleepers = rt.state().life().sleepers();
   sleepers.search();
   sleepers.rest(victim.index);
-  seen().price_ns = 20'000;
+  notes().price_ns = 20'000;
   let_wait(1, 0);
   EXPECT_TRUE(takes_at(now_ns));
-  EXPECT_EQ(seen().price_ns, 20'000u);  // its barrier stops nobody
+  EXPECT_EQ(notes().price_ns, 20'000u);  // its barrier stops nobody
   sleepers.cancel(victim.index);
   (void)sleepers.end_search();
 }
 
 TEST_F(a_thief, does_not_believe_in_a_price_that_it_has_seen_once) {
-  seen().learn_price(1'000'000'000);
-  EXPECT_EQ(seen().price_ns, 22'500u);
-  for (int n = 0; n < 100; ++n) seen().learn_price(1'000'000'000);
-  EXPECT_NEAR(static_cast<double>(seen().price_ns), 40'000, 8);
-  for (int n = 0; n < 100; ++n) seen().learn_price(3'000);
-  EXPECT_NEAR(static_cast<double>(seen().price_ns), 6'000, 8);
-  for (int n = 0; n < 100; ++n) seen().learn_price(1);
-  EXPECT_NEAR(static_cast<double>(seen().price_ns), 5'000, 8);
+  notes().learn_price(1'000'000'000);
+  EXPECT_EQ(notes().price_ns, 22'500u);
+  for (int n = 0; n < 100; ++n) notes().learn_price(1'000'000'000);
+  EXPECT_NEAR(static_cast<double>(notes().price_ns), 40'000, 8);
+  for (int n = 0; n < 100; ++n) notes().learn_price(3'000);
+  EXPECT_NEAR(static_cast<double>(notes().price_ns), 6'000, 8);
+  for (int n = 0; n < 100; ++n) notes().learn_price(1);
+  EXPECT_NEAR(static_cast<double>(notes().price_ns), 5'000, 8);
 }
 
 TEST_F(a_thief, tells_of_a_visit_in_vain) {
@@ -548,13 +549,13 @@ TEST(a_worker, counts_the_turns_that_make_a_color_runnable) {
 TEST_F(a_thief, judges_in_its_next_search_what_it_took) {
   let_wait(1, 0);
   EXPECT_TRUE(takes_at(now_ns));
-  EXPECT_NE(seen().stole_at_ns, 0u);
+  EXPECT_NE(notes().stole_at_ns, 0u);
   policy->search(thief);
-  EXPECT_EQ(seen().stole_at_ns, 0u);
+  EXPECT_EQ(notes().stole_at_ns, 0u);
 }
 
 TEST_F(a_thief, judges_at_the_end_of_a_run_what_it_took_unless_some_of_it_is_left) {
-  default_policy_probe::watch& own = default_policy_probe::watch_of(*policy, victim);
+  default_policy_probe::thiefs_notes& own = default_policy_probe::thiefs_notes_of(*policy, victim);
   const auto end_a_run = [&] {
     own.keeps_off_ns = 100'000;
     own.took_at_once = false;

@@ -33,7 +33,7 @@ class a_worker_with_a_hot_color : public testing::Test {
     hot_turn_ended(400'000);
   }
 
-  void hot_turn_ended(std::uint64_t ago_ns) { seen().hot_turn_ns = now_ns - ago_ns; }
+  void hot_turn_ended(std::uint64_t ago_ns) { notes().hot_turn_ns = now_ns - ago_ns; }
   /// Gives a worker colors that wait, with so many events each.
   void let_wait(worker& at, unsigned colors, unsigned events = 1) {
     for (unsigned n = 0; n < colors; ++n) {
@@ -46,11 +46,12 @@ class a_worker_with_a_hot_color : public testing::Test {
   }
   /// It has made so many turns in the 100 us for which it was watched.
   void made_turns(worker& at, unsigned turns, std::uint64_t watched_ns = 100'000) {
-    seen().others[at.index] = {.turns = at.turns.get(), .since_ns = now_ns - watched_ns};
+    glance_at(at.index) = {.turns = at.turns.get(), .since_ns = now_ns - watched_ns};
     at.turns.add(turns);
   }
   void make_room() { default_policy_probe::make_room(*policy, hot, now_ns); }
-  default_policy_probe::watch& seen() { return default_policy_probe::watch_of(*policy, hot); }
+  default_policy_probe::givers_notes& notes() { return default_policy_probe::givers_notes_of(*policy, hot); }
+  glance& glance_at(unsigned other) { return default_policy_probe::glance_of(*policy, hot, other); }
   [[nodiscard]] std::size_t waiting(const worker& at) const { return policy->waiting(at.index); }
 
   static options of_workers(unsigned workers) {
@@ -135,12 +136,12 @@ class a_worker_with_a_long_line : public a_worker_with_a_hot_color {
  protected:
   using a_worker_with_a_hot_color::a_worker_with_a_hot_color;
   void made_own_turns(unsigned turns, std::uint64_t watched_ns) {
-    seen().own = {.turns = hot.turns.get(), .since_ns = now_ns - watched_ns};
+    notes().own = {.turns = hot.turns.get(), .since_ns = now_ns - watched_ns};
     hot.turns.add(turns);
   }
   /// The count before said so, too.
   void even_out_again() {
-    seen().shorter = busy.index;
+    notes().shorter = busy.index;
     even_out();
   }
   void even_out() { default_policy_probe::even_out(*policy, hot, now_ns); }
@@ -194,7 +195,7 @@ TEST_F(a_worker_with_a_long_line, does_so_at_intervals_that_tell_something) {
     even_out_again();
     EXPECT_EQ(waiting(hot), 200u) << watched_ns;
   }
-  EXPECT_EQ(seen().own.since_ns, now_ns);  // from here on anew
+  EXPECT_EQ(notes().own.since_ns, now_ns);  // from here on anew
 }
 
 TEST_F(a_worker_with_a_long_line, keeps_a_line_that_takes_less_than_a_millisecond) {
@@ -215,7 +216,7 @@ TEST_F(a_worker_with_a_long_line, leaves_it_to_one_that_sleeps_what_it_takes) {
   auto& sleepers = rt.state().life().sleepers();
   sleepers.search();
   sleepers.rest(busy.index);
-  seen().shorter = busier.index;
+  notes().shorter = busier.index;
   even_out();
   EXPECT_EQ(waiting(busy), 0u);
   EXPECT_EQ(waiting(hot), 158u);
@@ -230,7 +231,7 @@ TEST_F(a_worker_with_a_long_line, knows_nothing_of_one_that_was_not_looked_at_fo
   made_turns(busier, 0);
   even_out_again();
   EXPECT_EQ(waiting(hot), 183u);
-  EXPECT_EQ(seen().others[busy.index].since_ns, now_ns);  // from here on anew
+  EXPECT_EQ(glance_at(busy.index).since_ns, now_ns);  // from here on anew
 }
 
 TEST_F(a_worker_with_a_long_line, knows_nothing_within_an_event_as_long_as_the_count) {
@@ -245,7 +246,7 @@ TEST_F(a_worker_with_a_long_line, counts_anew_when_it_was_idle) {
   let_wait(hot, 183);
   made_own_turns(50, 500'000);
   (void)policy->search(hot);
-  EXPECT_EQ(seen().own.since_ns, 0u);
+  EXPECT_EQ(notes().own.since_ns, 0u);
 }
 
 /// There are eleven others, whose lines are as long.
@@ -259,13 +260,13 @@ class a_worker_with_a_long_line_among_many : public a_worker_with_a_long_line {
     made_own_turns(50, 500'000);
     for (unsigned n = 1; n < 12; ++n) {
       worker& other = rt.state().life().at(n);
-      seen().others[n] = {.turns = other.turns.get(), .since_ns = known_since_ns};
+      glance_at(n) = {.turns = other.turns.get(), .since_ns = known_since_ns};
       other.turns.add(n == quick ? 40 : 10);
     }
     even_out();
     std::vector<unsigned> all;
     for (unsigned n = 1; n < 12; ++n) {
-      if (seen().others[n].since_ns == now_ns) all.push_back(n);
+      if (glance_at(n).since_ns == now_ns) all.push_back(n);
     }
     return all;
   }

@@ -1,29 +1,23 @@
-/// Running events, by the default scheduler.
+#include "core/sched/default_runner.h"
 
 #include <algorithm>
 
 #include "core/clock.h"
-#include "core/lifecycle.h"
-#include "core/runtime_state.h"
-#include "core/sched/default_policy.h"
+#include "core/tuning.h"
 
 namespace tartan::detail {
 
-namespace {
-
-/// A visit to another worker that is so short costs less than the way there: a few cache lines and perhaps a wake-up.
-constexpr std::uint64_t short_visit_ns = 2'000;
-
-/// A color with a long backlog is served for so long at most, so that who is posted to meanwhile waits no longer: half of contract 7's 1 ms.
-constexpr std::uint64_t longest_turn_ns = 500'000;
-
-/// Colors in a line from which on it is compared with the others.
-constexpr std::uint32_t long_line = 64;
-
-}  // namespace
+default_runner::default_runner(default_state& shared, default_poster& poster, default_giver& giver)
+    : default_part{shared},
+      poster_{poster},
+      giver_{giver},
+      batch_{std::min(shared.rt.settings().batch, run_shortest_batch_events)},
+      longest_batch_{shared.rt.settings().batch},
+      poll_level_{std::min(shared.rt.settings().poll_priority, annotation::levels - 1)},
+      notes_(shared.workers) {}
 
 /// Whether a turn has still to come to an event that was there when it began.
-class default_policy::backlog {
+class default_runner::backlog {
  public:
   explicit backlog(const event* newest) noexcept : newest_{newest} {}
   [[nodiscard]] bool is_left() const noexcept { return newest_ != nullptr; }
@@ -36,43 +30,31 @@ class default_policy::backlog {
   const event* newest_;
 };
 
-/// Looks outside, unless what is more urgent than that waits: then one time in 16.
-void default_policy::look(worker& w) {
-  w.credits = lifecycle::events_between_looks;
-  unsigned& put_off = watches_[w.index].looks_put_off;
+/// Looks outside, unless a color of a higher priority waits: then one time in 16.
+void default_runner::look(worker& w) {
+  w.credits = events_between_looks;
+  unsigned& put_off = notes_[w.index].looks_put_off;
   const auto& urgent = homes_[w.index].urgent;
   if (urgent.size() != 0 && urgent.has_above(poll_level_) && ++put_off % urgent.picks_per_bypass != 0) return;
   put_off = 0;
   w.passes_over = urgent.size() != 0;
   life_.look(w);
   w.passes_over = false;
-  if (stealing_ && homes_[w.index].queue.size() >= long_line) [[unlikely]] even_out(w, real_now_ns());
+  if (stealing_ && homes_[w.index].queue.size() >= run_long_line_colors) [[unlikely]] giver_.even_out(w, real_now_ns());
 }
 
-/// Puts back what has run, and takes the next color queue, now running.
-[[gnu::always_inline]] inline color_queue* default_policy::next(home& h, color_queue* done) noexcept {
+/// Puts back the color queue that has run, and takes the next one, which is then running.
+[[gnu::always_inline]] inline color_queue* default_runner::next(home& h, color_queue* done) noexcept {
   color_queue* strays = nullptr;
   color_queue* const q = h.next(done, strays);
-  if (strays != nullptr) [[unlikely]] forward(strays);
-  // Its first event may be a long one: somebody must be there for the others (covered).
-  if (q != nullptr) {
-    const idle_view asleep = life_.sleepers().view_by_worker();
-    if (may_wake(h, asleep) && h.has_loot()) [[unlikely]] wake_one(asleep);
-  }
+  if (strays != nullptr) [[unlikely]] poster_.forward(strays);
+  if (q != nullptr) poster_.after_pop(h);
   return q;
 }
 
-/// Without a lock: what was linked to the wrong worker goes to the right one, with all that a link owes, in nobody's name: it is no visit.
-void default_policy::forward(color_queue* chain) noexcept {
-  while (chain != nullptr) {
-    color_queue* const q = chain;
-    chain = q->linked_next;
-    link(*q, nullptr);
-  }
-}
-
-/// Within a turn the worker keeps the color of its last event, so that each of a turn's colors costs one store: ends that.
-void default_policy::step_out(worker& w) noexcept {
+/// Ends the events of a color. Within a turn the next color's run_batch overwrites the fields instead, so that a color costs one
+/// store of each.
+void default_runner::step_out(worker& w) noexcept {
   w.in_event = false;
   write_whole(w.running, color{});
   w.running_queue = nullptr;
@@ -80,8 +62,8 @@ void default_policy::step_out(worker& w) noexcept {
 
 /// Runs up to `most` events of a color, which is in state running. step_out() is left to the caller.
 ///
-/// Not inlined: a turn would save the registers that the handler of exceptions needs.
-[[gnu::noinline]] void default_policy::run_batch(worker& w, color_queue& q, backlog& seen, unsigned most) {
+/// Not inlined: otherwise each turn would save the registers that the exception handler needs.
+[[gnu::noinline]] void default_runner::run_batch(worker& w, color_queue& q, backlog& seen, unsigned most) {
   w.running_queue = &q;
   write_whole(w.running, raw_color::make(q.color_value));
   w.in_event = true;
@@ -100,14 +82,14 @@ void default_policy::step_out(worker& w) noexcept {
   const unsigned ran = most - left;
   w.credits -= static_cast<int>(ran);
   w.events.add(ran);
-  if (was_sent) q.note_visit(real_now_ns() - begin < short_visit_ns);
+  if (was_sent) q.note_visit(real_now_ns() - begin < run_short_visit_ns);
   w.turns.add();
 }
 
-/// Runs events until none is left in the color, or in the batch, in which `left` are. Gives how many are left in the batch; if
-/// one throws, `left_in_batch` tells.
-[[gnu::always_inline]] inline unsigned default_policy::run_events(worker& w, color_queue& q, backlog& seen, unsigned left) {
-  /// Frees also if the event throws.
+/// Runs events until the color has none, or `left` of them have run. Returns how many are left of the batch; if an event throws,
+/// `left_in_batch` says so.
+[[gnu::always_inline]] inline unsigned default_runner::run_events(worker& w, color_queue& q, backlog& seen, unsigned left) {
+  /// Frees the event's line even if the event throws.
   struct end_of_event {
     line_pool& pool;
     line_cache& cache;
@@ -126,7 +108,8 @@ void default_policy::step_out(worker& w) noexcept {
     seen.took(*e);
     const event_ops* const ops = e->ops;
     write_whole(w.site, e->site);
-    // The stall watch tells events apart by it. release: whose it is; pairs with the watch's look, which reports each number once
+    // The stall watch tells events apart by this number. release: color and site belong to it; pairs with the watch's look, which
+    // reports each number once
     w.left_in_batch.store(--left, std::memory_order_release);
     w.inline_left = lifecycle::inline_completions;
     const end_of_event end{pool, w.event_lines, ops->pooled ? e : nullptr};
@@ -135,51 +118,51 @@ void default_policy::step_out(worker& w) noexcept {
   return left;
 }
 
-/// A color whose turn began with more events than a batch goes on with those: so a hot color, and whom it makes wait, are served in the
-/// order in which events came, as from one queue, and not color by color. Others that wait here meanwhile go where the line is shorter.
+/// A color whose turn began with more events than a batch goes on with those. A hot color and the colors behind it are then
+/// served about in the order in which their events came, as from one queue. The colors that wait meanwhile move to shorter lines.
 ///
 /// Cost: a look at the clock for each batch of events, and one at the other workers' lines.
-[[gnu::noinline]] void default_policy::serve_backlog(worker& w, color_queue& q, backlog& seen) {
+[[gnu::noinline]] void default_runner::serve_backlog(worker& w, color_queue& q, backlog& seen) {
   home& h = homes_[w.index];
   const std::uint64_t begin = real_now_ns();
-  if (stealing_) make_room(w, begin);
+  if (stealing_) giver_.make_room(w, begin);
   for (unsigned served = batch_; seen.is_left() && served < longest_batch_; served += batch_) {
     if (h.urgent.size() != 0 && h.urgent.has_above(static_cast<annotation>(q.told).level())) return;
     if (w.credits <= 0) {
       if (life_.leaving(w)) return;  // and the turn ends as well, for there are no credits
       if (w.deferred_deadline != never_ns) life_.publish_deferred(w);
       look(w);
-      // What the look has made runnable waits behind the next event, which may be a long one (covered).
-      if (h.has_loot()) after_local(h);
+      // Colors that the look has made runnable wait behind the next event, which may be a long one (covered).
+      if (h.has_loot()) poster_.after_local(h);
     }
     run_batch(w, q, seen, std::min(batch_, longest_batch_ - served));
     step_out(w);
     ++w.more_batches;
     h.lock.answer();  // each batch counts as a turn, at which thieves expect it
-    if (real_now_ns() - begin >= longest_turn_ns) return;
+    if (real_now_ns() - begin >= run_longest_turn_ns) return;
   }
 }
 
-/// After a batch, without the lock: frees a color queue that nobody needs any more. Still in state running.
-[[gnu::always_inline]] inline bool default_policy::ended(worker& w, color_queue& q) noexcept {
+/// After a batch, without the lock: frees the color queue, which is still in state running, if nobody needs it any more.
+[[gnu::always_inline]] inline bool default_runner::ended(worker& w, color_queue& q) noexcept {
   if (q.kind == queue_kind::strand) [[likely]] {
     if (!q.retire_if_closed()) [[likely]] return false;
   } else if (q.kind == queue_kind::by_value) {
-    if (q.has_events() || !table_.remove_if_untouched(q)) return false;
+    if (q.has_events() || !queues_.table().remove_if_untouched(q)) return false;
   } else {
     if (q.kind != queue_kind::unordered || !q.in.look().untouched()) return false;
   }
-  free_queue(q, &w);
+  queues_.free(q, &w);
   return true;
 }
 
-bool default_policy::turn(worker& w) {
+bool default_runner::turn(worker& w) {
   home& h = homes_[w.index];
   if (w.credits <= 0) look(w);
   color_queue* q = next(h, nullptr);
   if (q == nullptr) return false;
   life_.found_work(w);
-  w.runs_default = this;
+  w.poster = &poster_;
   w.in_turn.store(true, std::memory_order_relaxed);
   do {
     backlog seen{q->newest()};

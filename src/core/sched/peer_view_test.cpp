@@ -45,10 +45,10 @@ std::vector<order> victims_of(bool bound) {
   runtime rt{with};
   scheduled<default_policy> made{rt.state()};
   default_policy& policy = made.inner();
-  for (unsigned n = 0; n < 5; ++n) default_policy_probe::watch_of(policy, rt.state().life().at(n)).victims.clear();
-  default_policy_probe::set_victims(policy, folder.path().string());
+  for (unsigned n = 0; n < 5; ++n) default_policy_probe::order_of(policy, rt.state().life().at(n)).clear();
+  default_policy_probe::set_order(policy, folder.path().string());
   std::vector<order> found;
-  for (unsigned n = 0; n < 5; ++n) found.push_back(default_policy_probe::watch_of(policy, rt.state().life().at(n)).victims);
+  for (unsigned n = 0; n < 5; ++n) found.push_back(default_policy_probe::order_of(policy, rt.state().life().at(n)));
   return found;
 }
 
@@ -77,11 +77,10 @@ TEST(victims, are_robbed_in_their_order_if_it_pays) {
   default_policy& policy = made->inner();
   rt.state().use(std::move(made));
   worker& thief = rt.state().life().at(0);
-  default_policy_probe::watch& seen = default_policy_probe::watch_of(policy, thief);
-  seen.victims = {2, 1};
+  default_policy_probe::order_of(policy, thief) = {2, 1};
   for (const unsigned n : {1u, 2u}) {
     policy.submit(color{n}, *make_event(rt.state(), [] {}, std::source_location::current()), &rt.state().life().at(n));
-    seen.others[n].since_ns = now_ns - 100'000;
+    default_policy_probe::glance_of(policy, thief, n).since_ns = now_ns - 100'000;
   }
   EXPECT_TRUE(default_policy_probe::visit_others(policy, thief, now_ns));
   EXPECT_EQ(policy.waiting(2), 0u);

@@ -5,12 +5,12 @@
 #include <thread>
 
 #include "core/lifecycle.h"
-#include "core/sched/default_policy.h"
+#include "core/sched/default_poster.h"
 
 namespace tartan::detail {
 
 /// All that waits there goes to a worker that stays. Its idle colors stay its own until somebody posts to one: then that brings them here again.
-void default_policy::hand_over(unsigned worker_index) noexcept {
+void default_poster::hand_over(unsigned worker_index) noexcept {
   home& from = homes_[worker_index];
   std::array<color_queue*, home::segment_slots> room;
   while (from.has_loot()) {
@@ -26,7 +26,7 @@ void default_policy::hand_over(unsigned worker_index) noexcept {
     if (got.owed == 0) continue;
     owed_links<home> links;
     for (std::size_t n = 0; n < got.owed; ++n) links.add(*room[n], to);
-    links.pay(homes_.get());
+    links.pay(homes_);
     after_link(to, false, nullptr);
   }
 }

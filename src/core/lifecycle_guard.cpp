@@ -52,6 +52,10 @@ bed lifecycle::choose_bed(const worker& w, polling how) noexcept {
   return idle_.workers() > 1 && idle_.start_watch() ? bed::guard : bed::token;
 }
 
+/// Whether a worker that has declined something may be the one that watches it. With descriptors that is the guard; or the one that waits for readiness,
+/// which may have posted to a worker in a long event what it then has declined to steal.
+bool lifecycle::may_watch(const worker& w) const noexcept { return w.rests_in == bed::source || !watches_outside(); }
+
 /// Before a rest. Gives whether this worker is the one that watches.
 bool lifecycle::take_bed(worker& w, polling how) noexcept {
   w.rests_in = choose_bed(w, how);
@@ -61,7 +65,7 @@ bool lifecycle::take_bed(worker& w, polling how) noexcept {
     guard_.begin(rt_.now_ns(), [this](std::uint64_t at_ns) { rt_.clock().set_alarm(at_ns); });
     return true;
   }
-  return w.rests_in == bed::token && w.watch_left != 0 && !watches_outside() && idle_.start_watch();
+  return w.watch_left != 0 && may_watch(w) && idle_.start_watch();
 }
 
 /// Of one that has said that it sleeps: something to wait for was plugged in since it chose, or it is the last one, and nobody waits for that.

@@ -133,8 +133,8 @@ void lifecycle::rest(worker& w, polling how) noexcept {
     if (seen == work_seen::none) finish_if_quiescent(this_run);
     w.watch_left = seen == work_seen::declined ? watch_rests : w.watch_left - (w.watch_left != 0);
     // Another one's watch may have ended before this one rested: then it has looked after that, or it is taken over
-    // here. Where there is readiness to be attended to, a watch is the guard's.
-    watch = watch || (w.watch_left != 0 && !watches_outside() && idle_.start_watch());
+    // here.
+    watch = watch || (w.watch_left != 0 && may_watch(w) && idle_.start_watch());
   } else if (w.index == 0) {
     if (watch) end_watch(w);
     get_up(w);  // its run is over

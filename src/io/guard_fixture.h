@@ -174,19 +174,21 @@ class guarded : public testing::TestWithParam<unsigned> {
       for (int n = 0; n < 1000 && !is_guarded(in_events + 1); ++n) std::this_thread::yield();
     }
   }
-  /// One that polls because it was missed goes on until it has run something.
   void give_work_to_one() {
+    if (rouse_poller()) return;
     std::atomic<bool> ran{false};
-    strand own{rt};
-    unsigned polls = 0;
-    while (polls < rt.workers() && !(life().sleepers().is_asleep(polls) && life().sleepers().bed_of(polls) == detail::bed::source)) ++polls;
-    if (polls == rt.workers()) {
-      post(color::unordered, [&] { ran = true; });
-    } else {
-      rt.state().policy().place(detail::strand_access::state(own), polls);
-      std::thread{[&] { own.post([&] { ran = true; }); }}.join();  // from outside, or it would be left to this worker
-    }
+    post(color::unordered, [&] { ran = true; });
     test::spin_until([&] { return ran.load(); });
+  }
+  /// One that polls because it was missed as guard goes on until it has run something. Gives whether there was one.
+  bool rouse_poller() {
+    for (unsigned n = 0; n < rt.workers(); ++n) {
+      if (!life().sleepers().is_asleep(n) || life().sleepers().bed_of(n) != detail::bed::source) continue;
+      rt.state().policy().place(detail::strand_access::state(poller_), n);
+      std::thread{[&] { poller_.post([] {}); }}.join();  // from outside, or it might be left to this worker
+      return true;
+    }
+    return false;
   }
   /// Until all sleep, and one of them where readiness wakes it. Threads: one that is no worker.
   void await_all_at_rest() {
@@ -201,6 +203,9 @@ class guarded : public testing::TestWithParam<unsigned> {
   tcp::listener door = tcp::listen(rt, "127.0.0.1:0");
   std::function<void()> each;
   std::vector<plain_client> clients_;
+
+ private:
+  strand poller_{rt};
 };
 
 }  // namespace test

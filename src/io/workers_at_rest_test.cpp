@@ -132,6 +132,26 @@ TEST_P(workers_at_rest, one_that_always_polls_does_so_while_others_are_awake) {
   EXPECT_TRUE(sleepers().view().polling());
 }
 
+// What it has posted to a worker in a long event, and then declined to steal, nobody else may be there to see.
+TEST_P(workers_at_rest, one_that_waits_for_readiness_and_has_declined_something_watches_it_unless_there_is_a_guard) {
+  life().at(1).watch_left = 8;
+  for (const bool is_guarded : {false, true}) {
+    if (is_guarded) {
+      ASSERT_EQ(takes_bed(0), bed::guard);
+    }
+    EXPECT_EQ(lifecycle_probe::take_bed(life(), 1, detail::polling::always), bed::source);
+    EXPECT_TRUE(sleepers().view().watching());
+    if (!is_guarded) sleepers().end_watch();
+    lifecycle_probe::leave_bed(life(), 1);
+  }
+  EXPECT_TRUE(sleepers().view().watching()) << "the guard's";
+  lifecycle_probe::leave_bed(life(), 0);
+  life().at(1).watch_left = 0;
+  EXPECT_EQ(lifecycle_probe::take_bed(life(), 1, detail::polling::always), bed::source);
+  EXPECT_FALSE(sleepers().view().watching());
+  lifecycle_probe::leave_bed(life(), 1);
+}
+
 TEST_P(workers_at_rest, are_woken_from_the_one_that_waits_for_readiness_to_the_guard) {
   others_go_to_bed();
   EXPECT_EQ(goes_to_bed(0), bed::source);
@@ -389,6 +409,43 @@ TEST_P(workers_at_rest, one_leaves_a_post_to_itself_while_its_turns_are_cheap_an
   poster.posts_readiness = false;
   poster.in_event = false;
   poster.left_behind = false;
+}
+
+TEST_P(workers_at_rest, what_a_poster_has_left_at_workers_that_sleep_it_takes_over_at_its_next_look) {
+  detail::worker& poster = life().at(0);
+  std::vector<strand> left;
+  for (unsigned n = 1; n < size(); ++n) left.emplace_back(rt);
+  others_go_to_bed();
+  poster.turn_pace.begin(1'000, 0);
+  poster.turn_pace.note(1'000 + 24'999, 1);
+  poster.in_event = true;
+  for (unsigned n = 1; n < size(); ++n) {
+    detail::strand_state& to = detail::strand_access::state(left[n - 1]);
+    rt.state().policy().place(to, n);
+    rt.state().policy().submit(to, *detail::make_event(rt.state(), [] {}, std::source_location::current()), &poster);
+  }
+  poster.in_event = false;
+  EXPECT_EQ(claimed(), std::vector<unsigned>{});
+  EXPECT_TRUE(poster.left_behind);
+  EXPECT_EQ(rt.state().policy().waiting(0), 0u);
+  static_cast<void>(life().look(poster));
+  EXPECT_EQ(rt.state().policy().waiting(0), size() - 1);
+  for (unsigned n = 1; n < size(); ++n) EXPECT_FALSE(rt.state().policy().has_loot(n)) << n;
+  EXPECT_FALSE(poster.left_behind);
+}
+
+TEST_P(workers_at_rest, a_poster_whose_turns_are_dear_wakes_the_owner) {
+  detail::worker& poster = life().at(0);
+  strand own{rt};
+  rt.state().policy().place(detail::strand_access::state(own), size() - 1);
+  others_go_to_bed();
+  poster.turn_pace.begin(1'000, 0);
+  poster.turn_pace.note(1'000 + 25'000, 1);
+  poster.in_event = true;
+  rt.state().policy().submit(detail::strand_access::state(own), *detail::make_event(rt.state(), [] {}, std::source_location::current()), &poster);
+  poster.in_event = false;
+  EXPECT_EQ(claimed(), std::vector<unsigned>{size() - 1});
+  EXPECT_FALSE(poster.left_behind);
 }
 
 // What the kernel may still show to an embedding loop.

@@ -203,6 +203,7 @@ TEST_P(workers_at_rest, the_guard_sleeps_on_while_all_others_sleep_and_the_first
   EXPECT_EQ(goes_to_bed(0), bed::source);
   time.still_at_ns += 2 * far_ns();
   EXPECT_TRUE(lifecycle_probe::is_attended(life(), 1));
+  EXPECT_EQ(time.alarm_ns.load(), begin_ns + far_ns()) << "it does not wake again and again for nobody";
   gets_up(0);
   lifecycle_probe::attend(life(), 0, true);
   EXPECT_EQ(time.alarm_ns.load(), time.still_at_ns + far_ns());

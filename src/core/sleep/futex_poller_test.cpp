@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
@@ -324,7 +325,13 @@ TEST_F(a_guard_at_its_alarm, wakes_at_its_limit_before_that) {
 TEST_F(a_guard_at_its_alarm, is_called_there) {
   for (int round = 0; round < 100; ++round) {
     token.store(token_asleep, std::memory_order_relaxed);
-    std::thread sleeper{[&] { EXPECT_EQ(poller.sleep(1, token, {}), slept::alone); }};
+    std::atomic<bool> goes_to_sleep{false};
+    std::thread sleeper{[&] {
+      goes_to_sleep = true;
+      EXPECT_EQ(poller.sleep(1, token, {}), slept::alone);
+    }};
+    while (!goes_to_sleep) std::this_thread::yield();
+    for (int n = 0; n < round; ++n) std::this_thread::yield();  // it sleeps by then in some rounds
     token.store(token_woken, std::memory_order_release);
     poller.wake(1, token);
     sleeper.join();

@@ -205,8 +205,9 @@ class policy_with_a_point final : public detail::scheduler {
   std::uint64_t first_watch_ns() const noexcept override { return real_->first_watch_ns(); }
   void look_ahead(const detail::worker& w) noexcept override { real_->look_ahead(w); }
   void cover(detail::worker& w) noexcept override { real_->cover(w); }
-  bool may_stand_by() const noexcept override { return real_->may_stand_by(); }
-  bool polls_at_rest(const detail::worker& w) const noexcept override { return real_->polls_at_rest(w); }
+  bool shares_polling() const noexcept override { return real_->shares_polling(); }
+  void take_over(detail::worker& w) noexcept override { real_->take_over(w); }
+  detail::polling polls_at_rest(const detail::worker& w) const noexcept override { return real_->polls_at_rest(w); }
   bool any_left() noexcept override { return real_->any_left(); }
   std::size_t waiting(unsigned worker) const noexcept override { return real_->waiting(worker); }
   bool has_loot(unsigned worker) const noexcept override { return real_->has_loot(worker); }

@@ -185,8 +185,8 @@ class lifecycle {
   // The poller and the guard: lifecycle_guard.cpp
   [[nodiscard]] bed choose_bed(worker& w, polling how) noexcept;
   [[nodiscard]] bool take_bed(worker& w, polling how) noexcept;
-  [[nodiscard]] bool may_watch(const worker& w) const noexcept;
   [[nodiscard]] bool is_in_wrong_bed(const worker& w, polling how, idle_view seen) const noexcept;
+  [[nodiscard]] bool may_watch(const worker& w) const noexcept;
   void leave_bed(worker& w) noexcept;
   void end_watch(const worker& w) noexcept;
   [[nodiscard]] bool is_attended(worker& w) noexcept;

@@ -183,6 +183,7 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
   if (leaving(w)) return set_aside(w);
   attend(w, true);
   if (slept_in == bed::source) {  // its-policy-polls
+    w.was_missed = false;  // it has something to run now, or another one has looked
     w.posts_readiness = true;
     rt_.clock().deliver(w.index);
     w.posts_readiness = false;

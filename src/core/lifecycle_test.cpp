@@ -139,7 +139,7 @@ TEST(lifecycle, a_runtime_that_has_not_run_may_be_used_in_a_child_of_fork) {
 class impatient_poller final : public detail::poller {
  public:
   void attach(unsigned workers) override { real_.attach(workers); }
-  void approach(unsigned worker, bool beside) noexcept override { real_.approach(worker, beside); }
+  void approach(unsigned worker, detail::bed where) noexcept override { real_.approach(worker, where); }
   std::uint64_t now_ns() noexcept override { return real_.now_ns(); }
   detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
     if (worker != 0 && limit.at_most_ns != detail::never_ns && !time_is_up) {
@@ -195,24 +195,24 @@ TEST(lifecycle, a_watcher_at_its_last_look_watches_no_longer) {
   EXPECT_TRUE(detail::lifecycle_probe::watches_on(rt.state().life(), watcher));
 }
 
-// Or it would be the watcher for ever, and nobody else would be; who stands by is called by its alarm.
+// Or it would be the watcher for ever, and no other worker could be. The guard has its alarm.
 TEST(lifecycle, a_watcher_sleeps_for_a_time_also_before_its_last_look) {
   options with;
   with.workers = 2;
   runtime rt{with};
   detail::worker& watcher = rt.state().life().at(1);
-  const auto sleeps_ns = [&](unsigned left, bool stands_by, std::uint64_t last_ns) {
+  const auto sleeps_ns = [&](unsigned left, detail::bed where, std::uint64_t last_ns) {
     watcher.watch_left = left;
-    watcher.stands_by = stands_by;
+    watcher.rests_in = where;
     return detail::lifecycle_probe::watch_again_ns(rt.state().life(), watcher, last_ns);
   };
   for (const unsigned left : {8u, 0u}) {
-    EXPECT_EQ(sleeps_ns(left, false, detail::never_ns), 100'000u);
-    EXPECT_EQ(sleeps_ns(left, false, 100'000), 200'000u);
-    EXPECT_EQ(sleeps_ns(left, false, 200'000), 340'000u);
+    EXPECT_EQ(sleeps_ns(left, detail::bed::token, detail::never_ns), 100'000u);
+    EXPECT_EQ(sleeps_ns(left, detail::bed::token, 100'000), 200'000u);
+    EXPECT_EQ(sleeps_ns(left, detail::bed::token, 200'000), 340'000u);
   }
-  EXPECT_EQ(sleeps_ns(8, true, detail::never_ns), 100'000u) << "it has declined something";
-  EXPECT_EQ(sleeps_ns(0, true, detail::never_ns), detail::never_ns);
+  EXPECT_EQ(sleeps_ns(8, detail::bed::guard, detail::never_ns), 100'000u) << "it has declined something";
+  EXPECT_EQ(sleeps_ns(0, detail::bed::guard, detail::never_ns), detail::never_ns);
 }
 
 /// Worker 1 begins to rest before the first run has begun, and goes on when worker 0 has gone to sleep in that run.
@@ -222,9 +222,9 @@ class late_poller final : public detail::poller {
   void starts(unsigned worker) noexcept override {
     if (worker == 2) test::spin_until([&] { return one_begins_.load(); });  // worker 0 starts it, before its run has a number
   }
-  void approach(unsigned worker, bool beside) noexcept override {
+  void approach(unsigned worker, detail::bed where) noexcept override {
     if (worker == 1 && !one_begins_.exchange(true)) test::spin_until([&] { return zero_sleeps_.load(); });
-    real_.approach(worker, beside);
+    real_.approach(worker, where);
   }
   std::uint64_t now_ns() noexcept override { return real_.now_ns(); }
   detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {

@@ -246,7 +246,7 @@ class slow_to_rest final : public poller {
   /// `reading`: at which the watch parks. The first one asks whether the run is over, the second one whether there is time left to sleep.
   slow_to_rest(sleeping_workers& seen_by_watch, unsigned reading) : seen_by_watch_{seen_by_watch}, reading_{reading} {}
   void attach(unsigned workers) override { real_.attach(workers); }
-  void approach(unsigned /*worker*/, bool /*beside*/) noexcept override { rests_ = true; }
+  void approach(unsigned /*worker*/, bed /*where*/) noexcept override { rests_ = true; }
   std::uint64_t now_ns() noexcept override {
     if (rests_ && looks == 0 && --reading_ == 0) {
       looks = seen_by_watch_.set_awake(false) + 5;

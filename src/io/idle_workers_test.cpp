@@ -106,8 +106,8 @@ void tell(runtime& rt, tcp::listener& door, const progress& so_far) {
   for (unsigned n = 0; n < life.size(); ++n) {
     const detail::worker& w = life.at(n);
     std::cerr << "worker " << n << ": token " << life.sleepers().token_of(n).load(std::memory_order_relaxed)
-              << ", searching " << w.searching << ", beside " << w.beside << ", polls "
-              << w.polls.load(std::memory_order_relaxed) << ", called again " << w.called_again << ", waiting "
+              << ", searching " << w.searching << ", beside " << w.beside << ", bed "
+              << static_cast<int>(life.sleepers().bed_of(n)) << ", left behind " << w.left_behind << ", waiting "
               << rt.state().policy().waiting(n) << ", sleeps " << w.sleeps.get() << ", turns " << w.turns.get() << '\n';
   }
 }

@@ -92,7 +92,7 @@ TEST(sockets, listeners_of_ipv6_tell_of_each_failure) {
 TEST(sockets, tcp_tells_of_each_failure) {
   fails_everywhere(tcp_talk, {
                                  {call::epoll_create1, EMFILE, outcome::told},
-                                 {call::eventfd, EMFILE, outcome::told, 1},  // without the second nobody stands by
+                                 {call::eventfd, EMFILE, outcome::told},  // that of the guard's bed, and that of epoll
                                  {call::epoll_ctl, ENOSPC, outcome::told},  // of an accepted one by the first operation that waits
                                  {call::epoll_ctl_del, ENOENT, outcome::retried},
                                  {call::socket, EMFILE, outcome::told},
@@ -122,11 +122,15 @@ void tcp_refusal(runtime& rt, told& errors) {
   }).detach();
 }
 
-TEST(sockets, two_workers_do_without_one_that_stands_by) {
-  const failing_call fails{call::eventfd, EMFILE, 1};
+// The first eventfd is that of the guard's bed.
+TEST(sockets, several_workers_get_their_guards_bed_at_the_next_attempt) {
+  const failing_call fails{call::eventfd, EMFILE, 0};
   options with;
   with.workers = 2;
   runtime rt{with};
+  const auto refused = tcp::try_listen(rt, address::loopback(0), {.color = stage});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error(), std::errc::too_many_files_open);
   told errors;
   tcp_talk(rt, errors);
   rt.run_until_idle();

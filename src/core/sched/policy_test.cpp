@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <ranges>
 #include <source_location>
 #include <string>
 #include <tartan/core/await_blocking.h>
@@ -65,7 +66,7 @@ class watched_poller final : public detail::poller {
  public:
   void attach(unsigned workers) override { real_.attach(workers); }
   std::uint64_t now_ns() noexcept override { return real_.now_ns(); }
-  void approach(unsigned worker, bool beside) noexcept override { real_.approach(worker, beside); }
+  void approach(unsigned worker, detail::bed where) noexcept override { real_.approach(worker, where); }
   detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
     return real_.sleep(worker, token, limit);
   }
@@ -292,7 +293,6 @@ class one_edge final : public detail::readiness_source {
     takers.push_back(worker);
     return post(*e);
   }
-  [[nodiscard]] bool took_call(unsigned /*worker*/) noexcept override { return false; }
   [[nodiscard]] int descriptor() const noexcept override { return -1; }
 
   /// Threads: while no worker runs.
@@ -320,9 +320,11 @@ class one_edge final : public detail::readiness_source {
 /// Workers that sleep where readiness wakes them, once all sleep.
 std::vector<unsigned> seated(runtime& rt) {
   std::vector<unsigned> all;
-  test::spin_until([&] { return rt.state().life().sleepers().view().sleeping() == rt.workers(); });
+  const auto& sleepers = rt.state().life().sleepers();
+  const auto sleeps = [&](unsigned worker) { return sleepers.is_asleep(worker); };
+  test::spin_until([&] { return std::ranges::all_of(std::views::iota(0u, rt.workers()), sleeps); });
   for (unsigned n = 0; n < rt.workers(); ++n) {
-    if (rt.state().clock().is_seated(n)) all.push_back(n);
+    if (sleepers.bed_of(n) == detail::bed::source) all.push_back(n);
   }
   return all;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
@@ -204,6 +205,7 @@ class told_source final : public readiness_source {
  public:
   ended_by wait(unsigned /*worker*/, std::uint64_t at_most_ns) noexcept override {
     waits.push_back(at_most_ns);
+    if (waits.size() == ready_after) return ended_by::readiness;
     return waits.size() == calls_after ? ended_by::call : next;
   }
   void call() noexcept override { ++calls; }
@@ -211,14 +213,17 @@ class told_source final : public readiness_source {
   bool set_aside(unsigned /*worker*/) noexcept override { return aside = true; }
   [[nodiscard]] bool has_aside() const noexcept override { return aside; }
   bool harvest(unsigned /*worker*/) noexcept override { return true; }
-  [[nodiscard]] bool took_call(unsigned worker) noexcept override { return worker == 1; }
+  [[nodiscard]] bool saw_call(unsigned worker) const noexcept override { return worker == 1; }
+  void forget_call() noexcept override { ++forgotten; }
   [[nodiscard]] int descriptor() const noexcept override { return 42; }
 
   ended_by next = ended_by::readiness;
-  std::size_t calls_after = 0;  ///< so many waits; 0: never
+  std::size_t ready_after = 0;  ///< so many waits; 0: never
+  std::size_t calls_after = 0;  ///< the same
   std::vector<std::uint64_t> waits;
   std::vector<unsigned> delivered;
   int calls = 0;
+  int forgotten = 0;
   bool aside = false;
 };
 
@@ -227,24 +232,35 @@ TEST(futex_poller, sleeps_in_a_source_from_the_next_approach_on) {
   told_source source;
   poller.attach(2);
   wake_token token{token_asleep};
-  poller.approach(0, false);
+  EXPECT_FALSE(poller.has_source());
+  poller.approach(0, bed::token);
   EXPECT_TRUE(poller.is_seated(0));
   poller.take_source(source);
-  EXPECT_FALSE(poller.is_seated(0));
+  EXPECT_TRUE(poller.has_source());
+  EXPECT_FALSE(poller.is_seated(0)) << "it knew of no source when it chose";
   EXPECT_EQ(poller.sleep(0, token, {1, never_ns}), slept::alone);
   poller.wake(0, token);
   EXPECT_TRUE(source.waits.empty());
   EXPECT_EQ(source.calls, 0);
-  poller.approach(0, false);
+  poller.approach(0, bed::source);
   EXPECT_TRUE(poller.is_seated(0));
   EXPECT_EQ(poller.sleep(0, token, {}), slept::ready);
   EXPECT_EQ(source.waits, std::vector<std::uint64_t>{never_ns});
   poller.wake(0, token);
   EXPECT_EQ(source.calls, 1);
-  poller.call_again();
-  EXPECT_EQ(source.calls, 2);
-  source.next = readiness_source::ended_by::call;
-  EXPECT_EQ(poller.sleep(0, token, {}), slept::called);
+}
+
+// The waker changes the token before it calls; what came before is of an earlier sleep.
+TEST(futex_poller, sleeps_on_in_its_source_when_it_hears_a_call_that_was_not_meant) {
+  futex_poller poller;
+  told_source source;
+  poller.attach(1);
+  poller.take_source(source);
+  poller.approach(0, bed::source);
+  source.calls_after = 1;
+  wake_token token{token_asleep};
+  EXPECT_EQ(poller.sleep(0, token, {}), slept::ready);
+  EXPECT_EQ(source.waits.size(), 2u);
 }
 
 TEST(futex_poller, finds_in_its_sleep_whatever_was_not_set_aside) {
@@ -263,8 +279,8 @@ TEST(futex_poller, sleeps_beside_its_source_where_no_readiness_comes) {
   told_source source;
   poller.attach(2);
   poller.take_source(source);
-  poller.approach(0, true);
-  EXPECT_FALSE(poller.is_seated(0));
+  poller.approach(0, bed::token);
+  EXPECT_TRUE(poller.is_seated(0));
   wake_token token{token_asleep};
   EXPECT_EQ(poller.sleep(0, token, {1, never_ns}), slept::alone);
   EXPECT_TRUE(source.waits.empty());
@@ -275,13 +291,73 @@ TEST(futex_poller, sleeps_beside_its_source_where_no_readiness_comes) {
   EXPECT_EQ(source.calls, 0);
 }
 
+/// Two workers, of which worker 1 is about to sleep at the alarm.
+class a_guard_at_its_alarm : public testing::Test {
+ protected:
+  a_guard_at_its_alarm() {
+    poller.attach(2);
+    poller.make_guard_bed();
+    poller.make_guard_bed();  // twice is once
+    poller.take_source(source);
+    poller.approach(1, bed::guard);
+  }
+
+  futex_poller poller;
+  told_source source;
+  wake_token token{token_asleep};
+};
+
+TEST_F(a_guard_at_its_alarm, wakes_when_that_goes_off_and_tells) {
+  const std::uint64_t at_ns = poller.now_ns() + 1'000'000;
+  poller.set_alarm(at_ns);
+  EXPECT_EQ(poller.sleep(1, token, {}), slept::alarm);
+  EXPECT_GE(poller.now_ns(), at_ns);
+  EXPECT_TRUE(source.waits.empty()) << "no readiness comes there";
+}
+
+TEST_F(a_guard_at_its_alarm, wakes_at_its_limit_before_that) {
+  const std::uint64_t until = poller.now_ns() + 1'000'000;
+  poller.set_alarm(until + an_hour_ns);
+  EXPECT_EQ(poller.sleep(1, token, {until, never_ns}), slept::alone);
+  EXPECT_GE(poller.now_ns(), until);
+}
+
+TEST_F(a_guard_at_its_alarm, is_called_there) {
+  for (int round = 0; round < 100; ++round) {
+    token.store(token_asleep, std::memory_order_relaxed);
+    std::atomic<bool> goes_to_sleep{false};
+    std::thread sleeper{[&] {
+      goes_to_sleep = true;
+      EXPECT_EQ(poller.sleep(1, token, {}), slept::alone);
+    }};
+    while (!goes_to_sleep) std::this_thread::yield();
+    for (int n = 0; n < round; ++n) std::this_thread::yield();  // it sleeps by then in some rounds
+    token.store(token_woken, std::memory_order_release);
+    poller.wake(1, token);
+    sleeper.join();
+  }
+  EXPECT_EQ(source.calls, 0);
+}
+
+TEST_F(a_guard_at_its_alarm, does_not_sleep_on_a_token_that_was_woken_before) {
+  poller.set_alarm(1);
+  token.store(token_woken, std::memory_order_relaxed);
+  EXPECT_EQ(poller.sleep(1, token, {}), slept::alone);
+}
+
+TEST_F(a_guard_at_its_alarm, delivers_nothing) {
+  poller.deliver(1);
+  EXPECT_FALSE(poller.set_aside(1));
+  EXPECT_TRUE(source.delivered.empty());
+}
+
 TEST(futex_poller, does_not_wait_in_its_source_on_a_token_that_was_woken_before) {
   futex_poller poller;
   told_source source;
   poller.attach(1);
   poller.take_source(source);
-  poller.approach(0, false);
-  for (const std::uint32_t state : {token_awake, token_woken, token_summoned}) {
+  poller.approach(0, bed::source);
+  for (const std::uint32_t state : {token_awake, token_woken}) {
     wake_token token{state};
     EXPECT_EQ(poller.sleep(0, token, {}), slept::alone);
   }
@@ -294,7 +370,7 @@ class one_in_its_source : public testing::Test {
   one_in_its_source() {
     poller.attach(1);
     poller.take_source(source);
-    poller.approach(0, false);
+    poller.approach(0, bed::source);
     source.next = readiness_source::ended_by::time;
   }
 
@@ -311,13 +387,13 @@ TEST_F(one_in_its_source, waits_until_the_deadline_and_no_shorter) {
 }
 
 TEST_F(one_in_its_source, asks_to_wait_for_what_is_left_of_the_shorter_time) {
-  source.calls_after = 3;
-  EXPECT_EQ(poller.sleep(0, token, {poller.now_ns() + an_hour_ns, never_ns}), slept::called);
+  source.ready_after = 3;
+  EXPECT_EQ(poller.sleep(0, token, {poller.now_ns() + an_hour_ns, never_ns}), slept::ready);
   EXPECT_EQ(source.waits.size(), 3u);
   EXPECT_LE(source.waits.front(), an_hour_ns);
   EXPECT_TRUE(std::is_sorted(source.waits.rbegin(), source.waits.rend()));
   source.waits.clear();
-  EXPECT_EQ(poller.sleep(0, token, {poller.now_ns() + 2 * an_hour_ns, an_hour_ns}), slept::called);
+  EXPECT_EQ(poller.sleep(0, token, {poller.now_ns() + 2 * an_hour_ns, an_hour_ns}), slept::ready);
   EXPECT_LE(source.waits.front(), an_hour_ns);
 }
 
@@ -334,9 +410,9 @@ TEST_F(one_in_its_source, asks_for_long_sleeps_in_legs_so_that_none_ends_late_by
   }
   EXPECT_EQ(leg_of(never_ns), never_ns);
 
-  source.next = readiness_source::ended_by::call;
+  source.next = readiness_source::ended_by::readiness;
   const std::uint64_t until = poller.now_ns() + an_hour_ns;
-  EXPECT_EQ(poller.sleep(0, token, {until, never_ns}), slept::called);
+  EXPECT_EQ(poller.sleep(0, token, {until, never_ns}), slept::ready);
   EXPECT_LE(source.waits.front(), leg_of(an_hour_ns));
 }
 
@@ -345,17 +421,19 @@ TEST(futex_poller, passes_on_what_its_source_has) {
   told_source source;
   poller.attach(2);
   EXPECT_EQ(poller.descriptor(), -1);
-  EXPECT_FALSE(poller.took_call(1));
+  EXPECT_FALSE(poller.saw_call(1));
   EXPECT_FALSE(poller.has_aside());
   EXPECT_FALSE(poller.set_aside(0));
   poller.deliver(0);
-  poller.call_again();
+  poller.forget_call();
   poller.take_source(source);
   EXPECT_TRUE(poller.harvest(0));
-  EXPECT_FALSE(poller.took_call(0));
-  EXPECT_TRUE(poller.took_call(1));
+  EXPECT_FALSE(poller.saw_call(0));
+  EXPECT_TRUE(poller.saw_call(1));
+  poller.forget_call();
+  EXPECT_EQ(source.forgotten, 1);
   EXPECT_EQ(poller.descriptor(), 42);
-  poller.approach(1, false);
+  poller.approach(1, bed::source);
   poller.deliver(1);
   EXPECT_EQ(source.delivered, std::vector<unsigned>{1});
   EXPECT_TRUE(poller.set_aside(1));

@@ -1,6 +1,7 @@
 #pragma once
 /// When the guard looks for itself, unless those who run put that off; docs/design/sleeping.md.
 
+#include <atomic>
 #include <cstdint>
 
 namespace tartan::detail {

@@ -163,19 +163,48 @@ TEST(epoll_source, hands_what_is_set_aside_to_whoever_harvests_next) {
   EXPECT_FALSE(source.harvest(1));
 }
 
-TEST(epoll_source, says_whether_a_harvest_took_a_call) {
+// The sleeper is still on its way to hear it.
+TEST(epoll_source, leaves_a_call_to_the_sleeper_and_says_whether_a_harvest_saw_it) {
   epoll_source source{2};
   notebook book{source};
   const watched_wire a{source, 7};
   static_cast<void>(source.harvest(0));
-  EXPECT_FALSE(source.took_call(0));
+  EXPECT_FALSE(source.saw_call(0));
   source.call();
   a.send();
   EXPECT_TRUE(source.harvest(1));
   EXPECT_EQ(book.in[7], 1);
-  EXPECT_FALSE(source.took_call(0));
-  EXPECT_TRUE(source.took_call(1));
-  EXPECT_FALSE(source.took_call(1));
+  EXPECT_FALSE(source.saw_call(0));
+  EXPECT_TRUE(source.saw_call(1));
+  EXPECT_FALSE(source.harvest(0));
+  EXPECT_TRUE(source.saw_call(0)) << "a look does not take it";
+  EXPECT_EQ(source.wait(0, never), ended_by::call);
+  EXPECT_FALSE(readable(source.descriptor()));
+  EXPECT_FALSE(source.harvest(1));
+  EXPECT_FALSE(source.saw_call(1)) << "of the last look only";
+}
+
+TEST(epoll_source, forgets_a_call_that_reached_no_sleeper) {
+  epoll_source source{1};
+  notebook book{source};
+  source.call();
+  EXPECT_TRUE(readable(source.descriptor()));
+  source.forget_call();
+  EXPECT_FALSE(readable(source.descriptor()));
+  EXPECT_EQ(source.wait(0, 0), ended_by::time);
+}
+
+TEST(epoll_source, tells_of_readiness_that_comes_with_a_call_and_the_call_is_over) {
+  epoll_source source{1};
+  notebook book{source};
+  const watched_wire a{source, 7};
+  static_cast<void>(source.harvest(0));
+  source.call();
+  a.send();
+  EXPECT_EQ(source.wait(0, never), ended_by::readiness);
+  source.deliver(0);
+  EXPECT_EQ(book.in[7], 1);
+  EXPECT_FALSE(readable(source.descriptor()));
 }
 
 // What the kernel was asked for.

@@ -123,7 +123,7 @@ TEST(select_source, takes_no_call_by_a_harvest) {
   select_source source{1};
   source.call();
   EXPECT_FALSE(source.harvest(0));
-  EXPECT_FALSE(source.took_call(0));
+  EXPECT_FALSE(source.saw_call(0));
   EXPECT_EQ(source.wait(0, never), ended_by::call);
 }
 

@@ -44,7 +44,7 @@ TEST_F(shared_queue, has_a_pipe_for_each_worker_to_sleep_at) {
 class looked_through final : public detail::poller {
  public:
   void attach(unsigned workers) override { real_.attach(workers); }
-  void approach(unsigned worker, bool beside) noexcept override { real_.approach(worker, beside); }
+  void approach(unsigned worker, detail::bed where) noexcept override { real_.approach(worker, where); }
   std::uint64_t now_ns() noexcept override { return real_.now_ns(); }
   detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
     if (worker == 0) first_sleeps = true;

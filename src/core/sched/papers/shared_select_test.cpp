@@ -27,9 +27,9 @@ using namespace std::chrono_literals;
 class quiet_outside final : public detail::poller {
  public:
   void attach(unsigned workers) override { real_.attach(workers); }
-  void approach(unsigned worker, bool beside) noexcept override {
-    blocks[worker] = !beside;
-    real_.approach(worker, beside);
+  void approach(unsigned worker, detail::bed where) noexcept override {
+    blocks[worker] = where == detail::bed::source;
+    real_.approach(worker, detail::bed::token);
   }
   std::uint64_t now_ns() noexcept override { return real_.now_ns(); }
   detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override {
@@ -43,6 +43,8 @@ class quiet_outside final : public detail::poller {
     looks.fetch_add(1);
     return false;
   }
+
+  bool has_source() const noexcept override { return true; }
 
   std::array<std::atomic<bool>, 3> blocks{};
   std::array<std::atomic<bool>, 3> sleeps{};
@@ -187,12 +189,12 @@ TEST(shared_select_steps, see_what_has_ended_between_a_search_and_a_rest) {
   bool seen = false;
   rt.post([&] {
     EXPECT_FALSE(probe::search(rt, 1));
-    EXPECT_FALSE(probe::polls_at_rest(rt, 1)) << "beside an event of color 0";
+    EXPECT_EQ(probe::polls_at_rest(rt, 1), detail::polling::never) << "beside an event of color 0";
     rt.post(color{5}, [&] {
       seen = true;
       EXPECT_EQ(probe::sources(rt, 1), detail::work_seen::found);
       EXPECT_FALSE(probe::search(rt, 1));
-      EXPECT_TRUE(probe::polls_at_rest(rt, 1));
+      EXPECT_EQ(probe::polls_at_rest(rt, 1), detail::polling::always);
       EXPECT_EQ(probe::sources(rt, 1), detail::work_seen::none);
     });
   });

@@ -211,6 +211,8 @@ class policy_with_a_point final : public detail::scheduler {
   bool any_left() noexcept override { return real_->any_left(); }
   std::size_t waiting(unsigned worker) const noexcept override { return real_->waiting(worker); }
   bool has_loot(unsigned worker) const noexcept override { return real_->has_loot(worker); }
+  bool may_lose_workers() const noexcept override { return real_->may_lose_workers(); }
+  void hand_over(unsigned worker_index) noexcept override { real_->hand_over(worker_index); }
   std::size_t drop_all() noexcept override { return real_->drop_all(); }
   detail::scheduler_figures figures() const noexcept override { return real_->figures(); }
   void run(detail::worker& w) override { real_->run(w); }

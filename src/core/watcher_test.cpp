@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/sched/policy.h"
-#include "core/sleep/wake_times.h"
+#include "core/tuning.h"
 #include "tests/short_turns.h"
 #include "tests/still_clock.h"
 #include "tests/workers.h"

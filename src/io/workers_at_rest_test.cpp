@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/sleep/wake_times.h"
+#include "core/tuning.h"
 #include "io/guard_fixture.h"
 #include "tests/short_turns.h"
 
@@ -297,7 +297,7 @@ TEST_P(workers_at_rest, a_long_line_calls_one_and_makes_readiness_worth_a_wake_u
   EXPECT_NE(takes_bed(0), bed::source);
   lifecycle_probe::leave_bed(life(), 0);
   lifecycle_probe::leave_bed(life(), helper);
-  life().help_has_come(0);
+  static_cast<void>(life().help_has_come(life().at(1), 0));
   EXPECT_FALSE(life().wants_help(0));
 }
 
@@ -369,7 +369,8 @@ TEST_P(workers_at_rest, the_last_searcher_that_finds_work_wakes_one_beside_the_g
 }
 
 // Each of them does the same: a tree.
-TEST_P(workers_at_rest, the_last_searcher_that_finds_more_than_it_takes_wakes_up_to_two) {
+TEST_P(workers_at_rest, one_that_finds_more_than_it_takes_behind_a_long_event_wakes_up_to_two) {
+  life().at(0).spreads = true;
   for (unsigned n = 1; n <= 3; ++n) {
     rt.state().policy().submit(color{n}, *detail::make_event(rt.state(), [] {}, std::source_location::current()), &life().at(0));
   }

@@ -92,6 +92,7 @@ bool default_thief::visit_others(worker& w, std::uint64_t now_ns) noexcept {
     const bool has_work = v.has_loot();
     const bool at_once = has_work && in_need;
     const std::uint64_t last_turns = last.turns;
+    const bool watched_long = now_ns - last.since_ns >= steal_long_turn_ns;
     const std::size_t worth = worth_taking(w, victim, now_ns);
     if (!has_work || (!at_once && (now_ns < seen.keeps_off_until_ns || worth == 0))) continue;
     if (!steal_from(w, victim, at_once ? steal_most_colors : worth)) {
@@ -102,7 +103,7 @@ bool default_thief::visit_others(worker& w, std::uint64_t now_ns) noexcept {
       while (v.has_loot() && steal_from(w, victim, steal_most_colors)) {  // the last one that was called takes the rest, half by half
       }
     }
-    const bool is_stuck = !at_once && life_.at(victim).turns.get() == last_turns;
+    const bool is_stuck = !at_once && watched_long && life_.at(victim).turns.get() == last_turns;
     w.spreads = w.spreads || is_stuck;
     if (is_stuck && v.has_loot()) life_.call_for(victim, w);  // its other half
     seen.stole_at_ns = real_now_ns();

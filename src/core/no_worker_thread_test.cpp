@@ -85,7 +85,20 @@ TEST_P(workers_without_a_thread, leave_the_others_at_work_while_it_runs) {
     expect_together(rt, 1);
     open.reset();
   }};
-  rt.run_until_idle();  // ends only if none of those that never came is counted as awake or searching
+  rt.run_until_idle();
+  outside.join();
+}
+
+// None of those that never came may count as awake or searching: then the run would wait for it.
+TEST_P(workers_without_a_thread, do_not_keep_a_run_from_ending) {
+  runtime rt{settings()};
+  std::thread outside{[&, open = work_guard{rt}]() mutable {
+    expect_together(rt, GetParam());
+    const no_more_threads none;
+    EXPECT_THROW(rt.set_workers(most), std::system_error);
+    open.reset();
+  }};
+  rt.run_until_idle();
   outside.join();
 }
 

@@ -1,6 +1,8 @@
 // A server whose workers come and go all the time serves every request.
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -15,6 +17,9 @@
 #include <thread>
 #include <utility>
 
+#include "core/lifecycle.h"
+#include "core/runtime_state.h"
+#include "tests/connected_socket.h"
 #include "tests/seed.h"
 #include "tests/workers.h"
 
@@ -77,6 +82,46 @@ TEST_P(a_server_whose_workers_change, serves_every_request) {
     rt.run_until_idle();
     EXPECT_EQ(answered.load(), clients * requests);
   }
+}
+
+/// One request of a client on the test's own thread.
+bool is_answered(int socket) {
+  char byte = 'x';
+  if (::send(socket, &byte, 1, MSG_NOSIGNAL) != 1) return false;
+  return ::recv(socket, &byte, 1, 0) == 1 && byte == 'x';  // waits for ever if nobody polls
+}
+
+// All workers sleep, one of them where readiness wakes it; that one has to leave in some of the rounds. No post wakes another one afterwards.
+TEST_P(a_server_whose_workers_change, is_still_woken_by_readiness_when_the_worker_that_polled_has_left) {
+  const unsigned all = GetParam();
+  options with;
+  with.workers = all;
+  with.max_workers = all;
+  with.scheduler = "default";
+  runtime rt{with};
+  auto door = tcp::listen(rt, "127.0.0.1:0");
+  const address at = door.local_address().value();
+  spawn_in(rt, door.color(), serve, std::ref(door), 1u);
+  unsigned answered = 0;
+  std::thread client{[&] {
+    const int socket = test::connected_to(at);
+    const auto asleep = [&](unsigned workers) {
+      const detail::idle_view seen = rt.state().life().sleepers().view();
+      return seen.sleeping() == workers && seen.awake() == 0;
+    };
+    for (unsigned round = 0; round < test::rounds(60); ++round) {
+      rt.set_workers(all);
+      answered += is_answered(socket);
+      test::spin_until([&] { return asleep(all); });
+      rt.set_workers(1);
+      test::spin_until([&] { return asleep(1); });
+      answered += is_answered(socket);
+    }
+    ::close(socket);
+  }};
+  rt.run_until_idle();
+  client.join();
+  EXPECT_EQ(answered, 2 * test::rounds(60));
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ void lifecycle::start_workers() {
   if (fork_guard_ == nullptr) {
     fork_guard_ = std::make_unique<fork_guard>([](void* life) noexcept { static_cast<lifecycle*>(life)->mark_forked(); }, this);
   }
+  // Before this thread is bound to one CPU: the follower's own affinity, which it inherits here, is the one that it follows.
+  if (rt_.settings().follow_cpus && follower_ == nullptr) follower_ = std::make_unique<cpu_follower>(*this);
   if (!zero_started_) {
     if (stalls_ == nullptr) stalls_ = std::make_unique<stall_watch>(rt_);
     stalls_->start();
@@ -50,7 +52,6 @@ void lifecycle::start_workers() {
     zero_started_ = true;
   }
   rt_.blocking().begin();
-  if (rt_.settings().follow_cpus && follower_ == nullptr) follower_ = std::make_unique<cpu_follower>(*this);
   call_up();
 }
 

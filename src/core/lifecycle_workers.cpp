@@ -108,7 +108,7 @@ bool lifecycle::resign(worker& w) noexcept {
   }
   {
     const std::lock_guard tell{paused_lock_};
-    w.has_left.store(true, std::memory_order_release);
+    w.has_left.store(true, std::memory_order_release);  // pairs with await_all_asleep
   }
   paused_.notify_all();
   return true;

@@ -178,8 +178,8 @@ TEST(set_workers, refuses_what_cannot_be) {
   EXPECT_EQ(rt.workers(), 4u);
   const auto refused = [](options with) {
     try {
-      runtime other{with};
-      other.set_workers(1);
+      runtime changed{with};
+      changed.set_workers(1);
     } catch (const std::invalid_argument& why) {
       return std::string{why.what()};
     }

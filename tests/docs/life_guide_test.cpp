@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <tartan/tartan.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <stdexcept>
@@ -18,6 +19,9 @@ tartan::options with_workers(unsigned number) {
   return with;
 }
 
+/// Stands for a handler's look at a file.
+void read_from_a_slow_disk() {}
+
 int serve(tartan::runtime& rt) {
   rt.stop_on({SIGINT, SIGTERM});
   return rt.run();  // until a signal; then what is left has 10 seconds
@@ -29,6 +33,44 @@ TEST(life_guide, the_caller_is_worker_0) {
   rt.post([&] { said = "hello"; });                // waits
   rt.run_until_idle();                             // starts the workers; this thread is worker 0
   EXPECT_EQ(said, "hello");
+}
+
+TEST(life_guide, the_number_of_workers_changes_while_events_run) {
+  std::atomic<int> served = 0;
+  tartan::options with;
+  with.workers = 2;       // at the beginning
+  with.max_workers = 16;  // at any time
+  tartan::runtime rt{with};
+  rt.post([&] {
+    rt.set_workers(16);   // from an event, or from any other thread
+    for (unsigned client = 1; client <= 64; ++client) {
+      tartan::post(tartan::color{client}, [&] { read_from_a_slow_disk(), ++served; });
+    }
+  });
+  rt.run_until_idle();
+  EXPECT_EQ(served, 64);
+  EXPECT_EQ(rt.workers(), 16u);
+}
+
+TEST(life_guide, workers_follow_the_cpus) {
+  tartan::options with;
+  with.follow_cpus = true;
+  tartan::runtime rt{with};
+  EXPECT_GE(rt.workers(), 1u);
+}
+
+TEST(life_guide, what_cannot_be_set_says_so) {
+  tartan::options with;
+  with.workers = 2;
+  with.max_workers = 16;
+  tartan::runtime rt{with};
+  try {
+    rt.set_workers(17);
+    FAIL();
+  } catch (const std::invalid_argument& refused) {
+    EXPECT_STREQ(refused.what(), "tartan::runtime::set_workers: 17, but it must be 1 to options.max_workers, 16");
+  }
+  EXPECT_EQ(rt.workers(), 2u);
 }
 
 TEST(life_guide, a_signal_stops_the_server) {

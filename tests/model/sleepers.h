@@ -41,7 +41,7 @@ class sleepers {
   bool declines = false;      // whether a thief may leave alone what an awake worker has
   bool watchers_wake = true;  // whether a watcher's time runs out
   bool asks = false;          // whether a worker that goes to rest asks if all is over, as in run_until_idle
-  unsigned wakes_at_once = detail::woken_at_once;
+  unsigned wakes_at_once = 1;  // a worker that has found what waits behind long events wakes more
 
   /// A foreign thread posts to a color of that worker.
   void post(unsigned owner) {

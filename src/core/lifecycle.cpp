@@ -29,11 +29,7 @@ constexpr std::uint64_t turns_of_a_look = 4096;
 
 }  // namespace
 
-lifecycle::lifecycle(runtime_state& rt)
-    : rt_{rt}, idle_{rt.first_workers(), rt.workers()}, guard_{guard_far_ns(rt.workers())}, threads_(rt.workers()), wanted_{rt.first_workers()} {
-  for (unsigned n = 0; n < rt.workers(); ++n) workers_.push_back(std::make_unique<worker>(rt, n));
-  idle_.pause();
-}
+lifecycle::lifecycle(runtime_state& rt) : sleep_control{rt}, threads_(rt.workers()) {}
 
 lifecycle::~lifecycle() = default;
 
@@ -65,8 +61,8 @@ void lifecycle::call_hook(const std::function<void(unsigned)>& hook) {
 /// In a child of fork, on its only thread, which may be in the middle of an event: ends it when it posts, or after the batch.
 void lifecycle::mark_forked() noexcept {
   idle_.mark_forked();
-  leave_.store(true, std::memory_order_relaxed);
-  run_.end();
+  control_.leave.store(true, std::memory_order_relaxed);
+  control_.run.end();
   if (worker* const w = rt_.worker_here()) w->credits = 0;
 }
 
@@ -83,9 +79,9 @@ void lifecycle::worker_thread(worker& w) noexcept {
   (void)::prctl(PR_SET_TIMERSLACK, 1'000UL);  // ns; the default of 50 us comes off contract 7's 1 ms
   if (rt_.settings().on_worker_start) rt_.settings().on_worker_start(w.index);
   w.searching = true;
-  while (!terminate_.load(std::memory_order_acquire)) {
-    if (is_too_many(w) && resign(w)) return;
-    if (leave_.load(std::memory_order_acquire)) {
+  while (!control_.terminate.load(std::memory_order_acquire)) {
+    if (control_.is_too_many(w) && resign(w)) return;
+    if (control_.leave.load(std::memory_order_acquire)) {
       if (idle_.view().forked()) used_after_fork();
       follow_signals(w);
       rest(w, rt_.policy().polls_at_rest(w));
@@ -118,12 +114,12 @@ void lifecycle::work(until what, std::uint64_t limit_ns) {
   start_workers();
   worker& w = *workers_[0];
   const standing_on worker_now{w};
-  limit_ns_ = limit_ns;
-  turns_left_ = what == until::nothing_ready ? turns_of_a_look : never_ns;
-  limited_ = limit_ns != never_ns || what == until::nothing_ready;
-  goal_.store(what, std::memory_order_release);
-  run_.begin([this] { return rt_.stopping() || is_to_shut_down(); });
-  leave_.store(false, std::memory_order_release);
+  control_.limit_ns = limit_ns;
+  control_.turns_left = what == until::nothing_ready ? turns_of_a_look : never_ns;
+  control_.limited = limit_ns != never_ns || what == until::nothing_ready;
+  control_.goal.store(what, std::memory_order_release);
+  control_.run.begin([this] { return rt_.stopping() || is_to_shut_down(); });
+  control_.leave.store(false, std::memory_order_release);
   idle_.resume();
   dismiss();
   seat_sleepers();
@@ -146,7 +142,7 @@ void lifecycle::pause() noexcept {
     called_up_ = false;  // no thread is started or joined from here on
   }
   idle_.pause();
-  leave_.store(true, std::memory_order_release);
+  control_.leave.store(true, std::memory_order_release);
   await_all_asleep();
   show_outside();
 }
@@ -155,7 +151,7 @@ void lifecycle::pause() noexcept {
 void lifecycle::await_all_asleep() noexcept {
   std::unique_lock hold{paused_lock_};
   paused_.wait(hold, [this] {
-    const std::uint32_t asked = signals_asked_.load(std::memory_order_relaxed);  // the caller's own
+    const std::uint32_t asked = control_.signals_asked.load(std::memory_order_relaxed);  // the caller's own
     for (unsigned n = 1; n < threads_.size(); ++n) {
       if (!threads_[n].joinable() || workers_[n]->has_left.load(std::memory_order_acquire)) continue;  // pairs with resign
       // acquire by confirm_asleep: who sleeps in its next rest has followed before
@@ -169,7 +165,7 @@ void lifecycle::block_signals(const sigset_t& these, std::source_location site) 
   const bool alone = !has_threads();  // also in worker 0's on_worker_start, within a run
   if (!alone && !enter(site)) return;
   sigorset(&to_block_, &to_block_, &these);
-  signals_asked_.store(signals_asked_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  control_.signals_asked.store(control_.signals_asked.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   if (alone) return;
   const occupation until_return{*this};
   real_memory::full_barrier();  // covered: as in end(): who goes to sleep now sees it, or is seen to sleep
@@ -179,7 +175,7 @@ void lifecycle::block_signals(const sigset_t& these, std::source_location site) 
 
 /// Only a thread itself can do that; it does so at its start, and where it would rest.
 void lifecycle::follow_signals(worker& w) noexcept {
-  const std::uint32_t asked = signals_asked_.load(std::memory_order_acquire);  // pairs with block_signals
+  const std::uint32_t asked = control_.signals_asked.load(std::memory_order_acquire);  // pairs with block_signals
   if (asked == w.signals_blocked.load(std::memory_order_relaxed)) return;
   static_cast<void>(::pthread_sigmask(SIG_BLOCK, &to_block_, nullptr));  // cannot fail
   w.signals_blocked.store(asked, std::memory_order_relaxed);             // told by the token of the rest that follows
@@ -187,8 +183,8 @@ void lifecycle::follow_signals(worker& w) noexcept {
 
 void lifecycle::end() noexcept {
   follower_.reset();
-  terminate_.store(true, std::memory_order_release);
-  leave_.store(true, std::memory_order_release);
+  control_.terminate.store(true, std::memory_order_release);
+  control_.leave.store(true, std::memory_order_release);
   real_memory::full_barrier();
   for (unsigned n = 1; n < workers_.size(); ++n) wake(n, nullptr);
   for (std::thread& each : threads_) {
@@ -243,7 +239,7 @@ std::vector<waiting_coroutine> lifecycle::waiting(std::source_location site) {
 }
 
 void lifecycle::stop() noexcept {
-  if (!run_.stop([this] { rt_.begin_stop(); })) return;
+  if (!control_.run.stop([this] { rt_.begin_stop(); })) return;
   real_memory::full_barrier();  // covered: pairs with the barrier of worker 0's rest, before which it has not seen the end of the run
   wake(0, nullptr);
 }

@@ -40,20 +40,20 @@ drained lifecycle::finish_off(std::uint64_t within_ns) {
   const std::uint64_t now_ns = rt_.now_ns();
   const std::uint64_t patience_ns = std::max(within_ns, static_cast<std::uint64_t>(rt_.settings().drain_within.count()));
   rt_.begin_stop();
-  run_.begin_drain();
+  control_.run.begin_drain();
   cancel_waits();
   if (within_ns != 0) {
     try {
       work(until::idle, saturated_sum(now_ns, within_ns));
     } catch (...) {  // the workers could not be started
-      run_.give_up_drain();
+      control_.run.give_up_drain();
       throw;
     }
   }
   rt_.guests().pass();  // blocking jobs that were admitted before the stop are in the pool
   const std::size_t jobs_dropped = await_blocking(saturated_sum(now_ns, patience_ns));
   rt_.foreign().await_all(real_deadline(saturated_sum(now_ns, patience_ns)));
-  over_.store(true, std::memory_order_release);
+  control_.over.store(true, std::memory_order_release);
   hide_source_outside();
   rt_.guests().pass();  // what was admitted before has arrived; the next one sees that it is over
   drained outcome;

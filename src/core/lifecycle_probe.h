@@ -18,14 +18,14 @@ struct lifecycle_probe {
 
   /// As in a run that goes on: workers other than 0 need not leave. Threads: while there are none.
   static void begin_run(lifecycle& life) {
-    life.run_.begin([] { return false; });
-    life.leave_.store(false, std::memory_order_relaxed);
+    life.control_.run.begin([] { return false; });
+    life.control_.leave.store(false, std::memory_order_relaxed);
     life.idle_.resume();
   }
   static void end_run(lifecycle& life) {
     life.idle_.pause();
-    life.leave_.store(true, std::memory_order_relaxed);
-    life.run_.end();
+    life.control_.leave.store(true, std::memory_order_relaxed);
+    life.control_.run.end();
   }
 
   /// Chooses the worker's bed, as before a rest. The worker must not rest yet.

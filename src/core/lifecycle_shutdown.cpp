@@ -36,7 +36,7 @@ void lifecycle::shut_down(std::uint64_t within_ns) noexcept {
   std::uint64_t before_ns = shut_by_ns_.load(std::memory_order_relaxed);
   while (by_ns < before_ns && !shut_by_ns_.compare_exchange_weak(before_ns, by_ns, std::memory_order_relaxed, std::memory_order_relaxed)) {
   }
-  const bool wakes = run_.stop([this] { rt_.begin_shutdown(); });
+  const bool wakes = control_.run.stop([this] { rt_.begin_shutdown(); });
   // acquire: pairs with descriptor(). A program's own loop has to run the runtime for the shutdown to begin.
   if (outside_descriptor* const outside = outside_open_.load(std::memory_order_acquire)) outside->signal();
   if (!wakes) return;

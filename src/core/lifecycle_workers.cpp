@@ -20,14 +20,14 @@ void lifecycle::set_workers(unsigned wanted) {
   if (const worker* const w = rt_.worker_here(); w != nullptr && w->resigns) fatal({"runtime::set_workers was called from options.on_worker_stop"});
   if (!rt_.policy().may_lose_workers()) refuse("this scheduler keeps its number of workers (options.scheduler, options.stealing)");
   const std::lock_guard hold{threads_lock_};
-  const unsigned before = wanted_.load(std::memory_order_relaxed);
-  wanted_.store(wanted, std::memory_order_relaxed);
+  const unsigned before = control_.wanted.load(std::memory_order_relaxed);
+  control_.wanted.store(wanted, std::memory_order_relaxed);
   if (!called_up_) return;  // the next run sees to it
   for (unsigned n = before; n < wanted; ++n) {
     try {
       start_thread(n);
     } catch (...) {
-      wanted_.store(n, std::memory_order_relaxed);
+      control_.wanted.store(n, std::memory_order_relaxed);
       throw;
     }
   }
@@ -45,7 +45,7 @@ bool lifecycle::has_threads() const noexcept {
 /// At the beginning of a run: all that are wanted.
 void lifecycle::call_up() {
   const std::lock_guard hold{threads_lock_};
-  const unsigned wanted = wanted_.load(std::memory_order_relaxed);
+  const unsigned wanted = control_.wanted.load(std::memory_order_relaxed);
   for (unsigned n = wanted; n < size(); ++n) {
     if (!threads_[n].joinable() && !idle_.is_gone(n)) idle_.leave(n, false);  // it was counted, and has never been there
   }
@@ -88,7 +88,7 @@ void lifecycle::dismiss() noexcept {
 bool lifecycle::resign(worker& w) noexcept {
   {
     const std::lock_guard hold{threads_lock_};
-    if (!is_too_many(w) || !called_up_) return false;
+    if (!control_.is_too_many(w) || !called_up_) return false;
     w.resigns = true;
   }
   if (rt_.settings().on_worker_stop) rt_.settings().on_worker_stop(w.index);

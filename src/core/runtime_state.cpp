@@ -103,6 +103,9 @@ runtime_state::~runtime_state() {
   life_.reset();
 }
 
+sleep_control& runtime_state::sleep() noexcept { return *life_; }
+work_view& runtime_state::work() noexcept { return *policy_; }
+
 void runtime_state::use(std::unique_ptr<scheduler> other) noexcept { policy_ = std::move(other); }
 void runtime_state::use(std::unique_ptr<blocking_pool> other) noexcept { blocking_ = std::move(other); }
 

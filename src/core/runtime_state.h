@@ -35,7 +35,9 @@ class frame_pool;
 class root_registry;
 class scheduler;
 class lifecycle;
+class sleep_control;
 class stop_signals;
+class work_view;
 
 /// The parts of a runtime and how they find each other.
 ///
@@ -58,6 +60,11 @@ class runtime_state {
   /// When the runtime is made.
   [[nodiscard]] unsigned first_workers() const noexcept { return workers_; }
   [[nodiscard]] scheduler& policy() noexcept { return *policy_; }
+  /// The lifecycle, as far as workers search and sleep.
+  [[nodiscard]] sleep_control& sleep() noexcept;
+  /// The policy, as far as it ends sleeps.
+  [[nodiscard]] work_view& work() noexcept;
+  [[nodiscard]] const work_view& work() const noexcept { return const_cast<runtime_state&>(*this).work(); }
   /// Another policy from now on. Threads: whoever made the runtime, before it is used.
   void use(std::unique_ptr<scheduler> other) noexcept;
   /// The same for the pool of blocking threads.

@@ -4,7 +4,7 @@
 #include <span>
 #include <thread>
 
-#include "core/lifecycle.h"
+#include "core/sleep/sleep_control.h"
 #include "core/sched/default_poster.h"
 
 namespace tartan::detail {

@@ -111,7 +111,7 @@ void default_runner::step_out(worker& w) noexcept {
     // The stall watch tells events apart by this number. release: color and site belong to it; pairs with the watch's look, which
     // reports each number once
     w.left_in_batch.store(--left, std::memory_order_release);
-    w.inline_left = lifecycle::inline_completions;
+    w.inline_left = sleep_control::inline_completions;
     const end_of_event end{pool, w.event_lines, ops->pooled ? e : nullptr};
     ops->run(*e);
   } while (left != 0);

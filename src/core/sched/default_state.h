@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/lifecycle.h"
+#include "core/sleep/sleep_control.h"
 #include "core/runtime_state.h"
 #include "core/sched/queue_store.h"
 
@@ -13,7 +13,7 @@ namespace tartan::detail {
 struct default_state {
   explicit default_state(runtime_state& runtime)
       : rt{runtime},
-        life{runtime.life()},
+        life{runtime.sleep()},
         workers{runtime.workers()},
         stealing{runtime.settings().stealing && runtime.workers() > 1},
         queues{runtime},
@@ -23,7 +23,7 @@ struct default_state {
   }
 
   runtime_state& rt;
-  lifecycle& life;
+  sleep_control& life;
   const unsigned workers;
   const bool stealing;
   queue_store queues;
@@ -43,7 +43,7 @@ class default_part {
         stealing_{shared.stealing} {}
 
   runtime_state& rt_;
-  lifecycle& life_;
+  sleep_control& life_;
   queue_store& queues_;
   home* const homes_;
   const unsigned workers_;

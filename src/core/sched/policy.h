@@ -3,7 +3,7 @@
 ///
 /// A policy owns all event queues and decides which event a worker runs next, who is woken, and who polls for I/O and when. An
 /// event shows it its origin (post, I/O, timer, signal) and, if the programmer gave them, cost, penalty and priority: see
-/// event_ops. Readiness is taken by nobody but who calls lifecycle::look, look_before_rest, or rest as one that polls. The default lets any
+/// event_ops. Readiness is taken by nobody but who calls sleep_control::look, look_before_rest, or rest as one that polls. The default lets any
 /// worker look every so many events and any idle one wait. The papers' policies queue an event of color 0 that polls, or blocks
 /// when it is alone: such an event calls look, or begin_search and then rest, itself, and all others rest without polling
 /// (polling_event_policy_fixture.h). Who goes to rest is taken off the count of searchers, and so must be on it.
@@ -11,7 +11,6 @@
 /// For the stall watch a policy keeps, in the worker that runs an event: `in_turn`, `running` and `site` (both written whole), and then
 /// `left_in_batch` with `turns`, which together are another number for each event. One that does not is watched by turns only.
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -21,19 +20,12 @@
 #include <tartan/core/event.h>
 
 #include "core/sleep/idle_set.h"
-#include "core/tuning.h"
+#include "core/sleep/work_view.h"
 #include "core/worker.h"
 
 namespace tartan::detail {
 
 class runtime_state;
-
-/// What a worker sees when it looks at all sources before it sleeps.
-enum class work_seen : std::uint8_t {
-  none,
-  declined,  ///< something small on a busy worker, that may still be left behind: sleep with a time limit
-  found,
-};
 
 /// What the papers' evaluations print beside events per second. Times are sums over all threads.
 ///
@@ -86,12 +78,8 @@ concept scheduling_policy = requires(P p, const P& c, worker& w, worker* from, c
 };
 
 /// A policy as the rest of the runtime sees it, chosen when the runtime is made.
-class scheduler {
+class scheduler : public work_view {
  public:
-  scheduler() = default;
-  scheduler(const scheduler&) = delete;
-  scheduler& operator=(const scheduler&) = delete;
-  virtual ~scheduler() = default;
 
   virtual void submit(color where, event& e, worker* from) noexcept = 0;
   virtual void submit(strand_state& s, event& e, worker* from) noexcept = 0;
@@ -100,20 +88,12 @@ class scheduler {
   virtual void close_strand(strand_state& s, worker* from) noexcept = 0;
   [[nodiscard]] virtual color color_of(const strand_state& s) const noexcept = 0;
   virtual void place(strand_state& s, unsigned worker_index) noexcept = 0;
-  [[nodiscard]] virtual work_seen sources(const worker& w) noexcept = 0;
-  [[nodiscard]] virtual work_seen watch_others(const worker& w) noexcept = 0;
-  [[nodiscard]] virtual std::uint64_t first_watch_ns() const noexcept = 0;
-  virtual void cover(worker& w) noexcept = 0;
   /// By an event that takes some microseconds: event_ops::ask_ahead of those that come next, if the policy does so. Threads: w's, within an event.
   virtual void look_ahead(const worker& w) noexcept = 0;
   /// For a worker that rests in a pause; within a run its loop asks the policy itself.
   [[nodiscard]] virtual polling polls_at_rest(const worker& w) const noexcept = 0;
-  [[nodiscard]] virtual bool shares_polling() const noexcept = 0;
-  virtual void take_over(worker& w) noexcept = 0;
   /// Whether any event waits, on any worker. Threads: no worker runs.
   [[nodiscard]] virtual bool any_left() noexcept = 0;
-  [[nodiscard]] virtual std::size_t waiting(unsigned worker_index) const noexcept = 0;
-  [[nodiscard]] virtual bool has_loot(unsigned worker_index) const noexcept = 0;
   [[nodiscard]] virtual bool may_lose_workers() const noexcept = 0;
   /// Threads: any; the worker's own, or any after it has left.
   virtual void hand_over(unsigned worker_index) noexcept = 0;

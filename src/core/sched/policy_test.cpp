@@ -1,5 +1,6 @@
 // The interface of a policy must do for others than the default: here for one that runs everything on one worker, in an order of
 // its own, and polls when it likes.
+#include "core/lifecycle.h"
 #include "core/sched/policy.h"
 
 #include <gtest/gtest.h>

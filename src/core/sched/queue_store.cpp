@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "core/fatal.h"
-#include "core/lifecycle.h"
+#include "core/sleep/sleep_control.h"
 #include "core/runtime_state.h"
 #include "core/sched/no_queue_memory.h"
 #include "core/tuning.h"
@@ -13,7 +13,7 @@ namespace tartan::detail {
 runtime_state& runtime_of(strand_state& s) noexcept { return *static_cast<runtime_state*>(line_pool::owner_of(&s)); }
 
 queue_store::queue_store(runtime_state& rt)
-    : rt_{rt}, life_{rt.life()}, workers_{rt.workers()}, mark_{rt.strand_mark()}, lines_{&rt} {
+    : rt_{rt}, life_{rt.sleep()}, workers_{rt.workers()}, mark_{rt.strand_mark()}, lines_{&rt} {
   forget_other_lines();
   default_color_ = &make(queue_kind::permanent, 0, nullptr);
   default_color_->owner.store(0, std::memory_order_relaxed);

@@ -15,7 +15,7 @@
 
 namespace tartan::detail {
 
-class lifecycle;
+class sleep_control;
 class runtime_state;
 
 using color_queue = color_queue_of<real_memory, event>;
@@ -92,7 +92,7 @@ class queue_store {
   [[nodiscard]] queue_kind kind_of(const color_queue& q) noexcept;
 
   runtime_state& rt_;
-  lifecycle& life_;
+  sleep_control& life_;
   const unsigned workers_;
   const std::uint64_t mark_;  ///< of this runtime's strands
   /// Guards the kinds once the runtime is over: foreign threads open strands while drop_events looks at each queue.

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "core/lifecycle.h"
+#include "core/sleep/sleep_control.h"
 #include "core/runtime_state.h"
 #include "core/sched/policy.h"
 
@@ -41,7 +41,7 @@ class scheduled final : public scheduler {
   scheduler_figures figures() const noexcept override { return policy_.figures(); }
 
   void run(worker& w) override {
-    lifecycle& life = rt_.life();
+    sleep_control& life = rt_.sleep();
     while (!life.leaving(w)) {
       if (policy_.turn(w)) continue;
       life.begin_search(w);

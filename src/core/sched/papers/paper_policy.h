@@ -10,7 +10,7 @@
 #include <tartan/core/event.h>
 
 #include "core/fatal.h"
-#include "core/lifecycle.h"
+#include "core/sleep/sleep_control.h"
 #include "core/line_pool.h"
 #include "core/memory.h"
 #include "core/runtime_state.h"
@@ -69,7 +69,7 @@ class paper_policy {
   [[nodiscard]] static work_seen watch_others(const worker& /*w*/) noexcept { return work_seen::found; }
 
  protected:
-  explicit paper_policy(runtime_state& rt) : rt_{rt}, life_{rt.life()}, workers_{rt.workers()}, strands_{&rt} {}
+  explicit paper_policy(runtime_state& rt) : rt_{rt}, life_{rt.sleep()}, workers_{rt.workers()}, strands_{&rt} {}
   paper_policy(const paper_policy&) = delete;
   paper_policy& operator=(const paper_policy&) = delete;
   ~paper_policy() {
@@ -98,7 +98,7 @@ class paper_policy {
     w.in_event = true;
     w.in_turn.store(true, std::memory_order_relaxed);
     w.left_in_batch.store(0, std::memory_order_release);  // as default_runner.cpp: pairs with the stall watch's look
-    w.inline_left = lifecycle::inline_completions;
+    w.inline_left = sleep_control::inline_completions;
     try {
       const end_of_event end{rt_.events(), w.event_lines, e.ops->pooled ? &e : nullptr};
       e.ops->run(e);
@@ -162,7 +162,7 @@ class paper_policy {
   }
 
   runtime_state& rt_;
-  lifecycle& life_;
+  sleep_control& life_;
   const unsigned workers_;
 
  private:

@@ -3,6 +3,7 @@
 
 #include <tartan/core/runtime.h>
 
+#include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/papers/color_queues_policy.h"
 #include "core/sched/papers/per_worker_policy.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/lifecycle.h"
+#include "core/sleep/sleep_control.h"
 #include "core/memory.h"
 #include "core/sched/papers/task.h"
 #include "core/tuning.h"
@@ -49,7 +49,7 @@ class select_task {
   void polls_again() noexcept { polling_.store(true, std::memory_order_relaxed); }
 
   /// It was chosen, and looks. Not guarded. Gives whether it is to be queued again.
-  [[nodiscard]] static bool look(lifecycle& life, worker& w) noexcept {
+  [[nodiscard]] static bool look(sleep_control& life, worker& w) noexcept {
     w.credits = events_between_looks;
     return life.look(w);
   }

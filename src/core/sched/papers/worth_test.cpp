@@ -9,6 +9,7 @@
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
 
+#include "core/lifecycle.h"
 #include "core/runtime_state.h"
 #include "core/sched/papers/policy_probes.h"
 #include "tests/workers.h"

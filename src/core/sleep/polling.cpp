@@ -6,21 +6,21 @@
 #include <thread>
 #include <utility>
 
-#include "core/lifecycle.h"
 #include "core/runtime_state.h"
-#include "core/sched/policy.h"
+#include "core/sleep/sleep_control.h"
+#include "core/sleep/work_view.h"
 #include "core/tuning.h"
 
 namespace tartan::detail {
 
 /// Whether what becomes ready is worth a wake-up of its own.
-bool lifecycle::all_poll() noexcept {
+bool sleep_control::all_poll() noexcept {
   const std::uint64_t until_ns = dear_until_.load(std::memory_order_relaxed);  // a hint
   return until_ns != 0 && until_ns > rt_.now_ns();
 }
 
 /// one-polls: while anybody is awake, readiness is looked at by those, so that no edge wakes a worker for what another one would have found in a moment.
-bed lifecycle::choose_bed(worker& w, polling how) noexcept {
+bed sleep_control::choose_bed(worker& w, polling how) noexcept {
   // Two that have seen so at the same time would see each other awake now, and again in the next rest, as long as they keep in step.
   const bool polls = std::exchange(w.polls_next, false);
   // In a pause, what becomes ready shows at the embedding descriptor.
@@ -38,7 +38,7 @@ bed lifecycle::choose_bed(worker& w, polling how) noexcept {
 }
 
 /// Before a rest. Gives whether this worker is the one that watches.
-bool lifecycle::take_bed(worker& w, polling how) noexcept {
+bool sleep_control::take_bed(worker& w, polling how) noexcept {
   w.rests_in = choose_bed(w, how);
   rt_.clock().approach(w.index, w.rests_in);
   if (w.rests_in == bed::guard) {
@@ -51,14 +51,14 @@ bool lifecycle::take_bed(worker& w, polling how) noexcept {
 
 /// Whether a worker that is not the guard watches what it has declined. Where there is readiness to be attended to, the guard does, and the worker
 /// that polls, which may lie there without a guard.
-bool lifecycle::may_watch(const worker& w) const noexcept {
+bool sleep_control::may_watch(const worker& w) const noexcept {
   if (w.watch_left == 0 || w.rests_in == bed::guard) return false;
   return w.rests_in == bed::source || !watches_outside();
 }
 
 /// Asked by a worker that has said that it sleeps: something to wait for was plugged in since it chose its bed; or it is the last one, and nobody
 /// polls; or others run, and the guard on which it counted has got up since. That one hands on to nobody: this worker was counted as searching.
-bool lifecycle::is_in_wrong_bed(const worker& w, polling how, idle_view last) const noexcept {
+bool sleep_control::is_in_wrong_bed(const worker& w, polling how, idle_view last) const noexcept {
   if (how == polling::never) return false;
   if (!rt_.clock().is_seated(w.index)) return true;
   if (how != polling::shared || w.rests_in == bed::source || !rt_.clock().has_source()) return false;
@@ -66,18 +66,18 @@ bool lifecycle::is_in_wrong_bed(const worker& w, polling how, idle_view last) co
   return w.rests_in == bed::token && !last.watching();  // whether one polls says nothing: a look takes that bit for a moment
 }
 
-void lifecycle::leave_bed(worker& w) noexcept {
+void sleep_control::leave_bed(worker& w) noexcept {
   if (w.rests_in == bed::source) idle_.end_polling();
   w.rests_in = bed::token;
 }
 
-void lifecycle::end_watch(const worker& w) noexcept {
+void sleep_control::end_watch(const worker& w) noexcept {
   if (w.rests_in == bed::guard) guard_.end();
   idle_.end_watch();
 }
 
 /// When somebody has looked at what is ready for the last time, as far as that is noted.
-std::uint64_t lifecycle::last_look_ns(const worker& guard) const noexcept {
+std::uint64_t sleep_control::last_look_ns(const worker& guard) const noexcept {
   std::uint64_t last = guard_.begun_ns();
   for (const auto& each : workers_) {
     if (each->index != guard.index && !idle_.is_asleep(each->index)) last = std::max(last, each->looked_ns.load(std::memory_order_relaxed));
@@ -86,24 +86,24 @@ std::uint64_t lifecycle::last_look_ns(const worker& guard) const noexcept {
 }
 
 /// By when the guard is needed: nobody has looked, or what waits behind an event has waited for long.
-std::uint64_t lifecycle::guard_due(const worker& by, std::uint64_t looked_ns) const noexcept {
+std::uint64_t sleep_control::guard_due(const worker& by, std::uint64_t looked_ns) const noexcept {
   std::uint64_t oldest = looked_ns;
   for (const auto& each : workers_) {
     const unsigned n = each->index;
-    if (n != by.index && (idle_.is_asleep(n) || !rt_.policy().has_loot(n))) continue;
-    if (n == by.index && rt_.policy().waiting(n) == 0) continue;
+    if (n != by.index && (idle_.is_asleep(n) || !rt_.work().has_loot(n))) continue;
+    if (n == by.index && rt_.work().waiting(n) == 0) continue;
     oldest = std::min(oldest, std::max(each->oldest_ns.load(std::memory_order_relaxed), guard_.begun_ns()));
   }
   return oldest + guard_.far_ns();
 }
 
 /// Whether colors wait at a worker that sleeps, which nobody has called for them (left-to-poster).
-bool lifecycle::any_left_asleep() const noexcept {
-  return std::any_of(workers_.begin(), workers_.end(), [this](const auto& each) { return idle_.is_asleep(each->index) && rt_.policy().has_loot(each->index); });
+bool sleep_control::any_left_asleep() const noexcept {
+  return std::any_of(workers_.begin(), workers_.end(), [this](const auto& each) { return idle_.is_asleep(each->index) && rt_.work().has_loot(each->index); });
 }
 
 /// By the guard, when its alarm has gone off: whether it may go on.
-bool lifecycle::is_attended(worker& w) noexcept {
+bool sleep_control::is_attended(worker& w) noexcept {
   const auto set = [this](std::uint64_t at_ns) { rt_.clock().set_alarm(at_ns); };
   const std::uint64_t now = rt_.now_ns();
   if (const std::uint64_t at_ns = guard_.still_ahead(now); at_ns != 0) {
@@ -124,7 +124,7 @@ bool lifecycle::is_attended(worker& w) noexcept {
 
 /// By a worker that has just woken up, or looked: the guard need not come for a while. Unless something has waited for long, here or elsewhere, or may
 /// have because others go first: then the alarm goes off.
-void lifecycle::attend(worker& w, bool has_slept) noexcept {
+void sleep_control::attend(worker& w, bool has_slept) noexcept {
   if (!guard_.is_on()) return w.turn_pace.forget();
   const std::uint64_t now = rt_.now_ns();
   const std::uint64_t turns = w.whole_turns();
@@ -133,7 +133,7 @@ void lifecycle::attend(worker& w, bool has_slept) noexcept {
     w.turn_pace.begin_tour(now, turns);
   } else {
     w.turn_pace.note(now, turns);
-    w.turn_pace.look(now, turns, rt_.policy().waiting(w.index));
+    w.turn_pace.look(now, turns, rt_.work().waiting(w.index));
   }
   w.looked_ns.store(now, std::memory_order_relaxed);
   w.oldest_ns.store(w.turn_pace.oldest_ns(), std::memory_order_relaxed);
@@ -145,20 +145,20 @@ void lifecycle::attend(worker& w, bool has_slept) noexcept {
 /// Calls another worker, if the line here is long. After a sleep only if its turns are dear: a line of others, that a sleep has brought at once, may be
 /// served by the time help has come (measured: 64 clients of a page of 1 KB, two workers: 1.14 of the time of a request); but ten clients with turns of
 /// 50 us are served from sleep to sleep, and no look ever comes.
-void lifecycle::ask_for_help(worker& w, bool has_slept) noexcept {
+void sleep_control::ask_for_help(worker& w, bool has_slept) noexcept {
   if (!guard_.is_on()) return;
   const std::uint64_t turn_ns = w.turn_pace.turn_ns();
   const bool dear = turn_ns >= dear_turn_ns;
   if (has_slept && !dear) return;
-  if (rt_.policy().waiting(w.index) * turn_ns < help_long_line_ns) return;
-  if (!rt_.policy().has_loot(w.index)) return;  // all that waits is a pinned color, which nobody else may run
+  if (rt_.work().waiting(w.index) * turn_ns < help_long_line_ns) return;
+  if (!rt_.work().has_loot(w.index)) return;  // all that waits is a pinned color, which nobody else may run
   if (dear) dear_until_.store(rt_.now_ns() + dear_time_ns, std::memory_order_relaxed);
   w.wants_help.store(1, std::memory_order_relaxed);
   if (!wake_another(w, has_slept ? 1 : 0)) w.wants_help.store(0, std::memory_order_relaxed);  // all are awake, or one searches already
 }
 
 /// By a worker that has taken part of a line.
-bool lifecycle::help_has_come(worker& helper, unsigned index) noexcept {
+bool sleep_control::help_has_come(worker& helper, unsigned index) noexcept {
   auto& calls = workers_[index]->wants_help;
   const std::uint32_t before = calls.load(std::memory_order_relaxed);
   helper.spreads = helper.spreads || (before & spreading) != 0;
@@ -169,10 +169,10 @@ bool lifecycle::help_has_come(worker& helper, unsigned index) noexcept {
 
 /// A tree of wake-ups: a worker that has found what waits behind long events, and may be in one itself from here on, wakes two others for what it has not
 /// taken to run, and each of these does the same. A chain, each of whose links takes 17 to 33 us, would be longer than 1 ms from some 30 workers on.
-void lifecycle::spread(worker& w) noexcept {
+void sleep_control::spread(worker& w) noexcept {
   if (idle_.view().sleeping() == 0) return;
   if (std::exchange(w.calls_for_victim, false)) static_cast<void>(wake_another(w, idle_.workers()));
-  const std::size_t waiting = rt_.policy().has_loot(w.index) ? rt_.policy().waiting(w.index) : 0;
+  const std::size_t waiting = rt_.work().has_loot(w.index) ? rt_.work().waiting(w.index) : 0;
   const auto wanted = static_cast<std::uint32_t>(std::min<std::size_t>(waiting, woken_at_once));
   if (wanted == 0) return;
   w.wants_help.store(spreading | wanted, std::memory_order_relaxed);
@@ -184,13 +184,13 @@ void lifecycle::spread(worker& w) noexcept {
 
 /// By the last searcher, which has found work, and may be busy from here on: while others sleep, one is to be the guard; or, where an edge is worth a
 /// wake-up, to wait for it.
-void lifecycle::hand_on(worker& w, idle_view seen) noexcept {
-  if (seen.polling() || seen.sleeping() == 0 || !watches_outside() || !rt_.policy().shares_polling()) return;
+void sleep_control::hand_on(worker& w, idle_view seen) noexcept {
+  if (seen.polling() || seen.sleeping() == 0 || !watches_outside() || !rt_.work().shares_polling()) return;
   if (!seen.watching() || all_poll()) static_cast<void>(wake_another(w, 0));
 }
 
 /// left-to-poster.
-bool lifecycle::leaves_to_poster(worker& from, idle_view seen) noexcept {
+bool sleep_control::leaves_to_poster(worker& from, idle_view seen) noexcept {
   if (!seen.is_watched() || !guard_.is_on()) return false;
   const std::uint64_t turn_ns = from.turn_pace.turn_ns();
   if (!from.posts_readiness && (!from.in_event || turn_ns == 0 || turn_ns >= dear_turn_ns)) return false;

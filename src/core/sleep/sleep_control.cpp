@@ -1,18 +1,16 @@
 /// How a worker searches, sleeps and is woken; docs/design/sleeping.md.
 
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "core/fork_guard.h"
-#include "core/lifecycle.h"
 #include "core/outside_descriptor.h"
 #include "core/runtime_state.h"
-#include "core/sched/policy.h"
-#include "core/tuning.h"
+#include "core/sleep/sleep_control.h"
+#include "core/sleep/work_view.h"
 #include "core/stall_watch.h"
+#include "core/tuning.h"
 
 namespace tartan::detail {
 
@@ -22,19 +20,27 @@ worker* this_worker() noexcept { return static_cast<worker*>(here); }
 
 }  // namespace
 
-void lifecycle::begin_search(worker& w) noexcept {
+sleep_control::sleep_control(runtime_state& rt)
+    : rt_{rt}, idle_{rt.first_workers(), rt.workers()}, guard_{guard_far_ns(rt.workers())}, control_{rt.first_workers()} {
+  for (unsigned n = 0; n < rt.workers(); ++n) workers_.push_back(std::make_unique<worker>(rt, n));
+  idle_.pause();
+}
+
+sleep_control::~sleep_control() = default;
+
+void sleep_control::begin_search(worker& w) noexcept {
   if (w.searching) return;
   w.searching = true;
   w.spreads = w.calls_for_victim = false;
   idle_.search();
 }
 
-void lifecycle::end_search(worker& w) noexcept {
+void sleep_control::end_search(worker& w) noexcept {
   w.searching = false;
   const idle_view seen = idle_.end_search();
   if (w.spreads) spread(w);
   if (idle::owes_cover(seen)) {
-    rt_.policy().cover(w);
+    rt_.work().cover(w);
     hand_on(w, idle_.view());
   }
   // This worker may enter a long event now; a timer must not wait for it.
@@ -42,35 +48,35 @@ void lifecycle::end_search(worker& w) noexcept {
   if (next != never_ns) secure_timer(next, &w);
 }
 
-std::uint64_t lifecycle::next_timer() const noexcept {
+std::uint64_t sleep_control::next_timer() const noexcept {
   const clockwork* const timers = rt_.timers();
   return timers != nullptr ? timers->next_ns() : never_ns;
 }
 
-bool lifecycle::look(worker& w) noexcept {
+bool sleep_control::look(worker& w) noexcept {
   // Outside first: a test's clock may move until this worker is seen to be awake.
   const bool posted = harvest(w);
-  if (w.left_behind) rt_.policy().take_over(w);
+  if (w.left_behind) rt_.work().take_over(w);
   attend(w, false);
   ask_for_help(w, false);
   return look_at_timers() || posted;
 }
 
-bool lifecycle::watches_outside() const noexcept { return rt_.clock().descriptor() >= 0; }
+bool sleep_control::watches_outside() const noexcept { return rt_.clock().descriptor() >= 0; }
 
 /// A sleep that finds something at once costs more than a look, and says that nothing has waited.
-bool lifecycle::look_before_rest(worker& w) noexcept {
+bool sleep_control::look_before_rest(worker& w) noexcept {
   if (hurried(w) || !rt_.clock().finds_in_sleep() || rt_.clock().may_have_left(w.index)) return look(w);
   return look_at_timers();
 }
 
 /// One worker takes little at once: if it got all that, what it leaves outside waits no longer than it would have in
 /// the line.
-void lifecycle::look_sooner(worker& w) noexcept {
+void sleep_control::look_sooner(worker& w) noexcept {
   if (workers_.size() == 1 && rt_.clock().may_have_left(w.index)) w.credits = readiness_source::most_alone;
 }
 
-bool lifecycle::harvest(worker& w) noexcept {
+bool sleep_control::harvest(worker& w) noexcept {
   w.posts_readiness = true;
   const bool posted = rt_.clock().harvest(w.index);
   w.posts_readiness = false;
@@ -84,7 +90,7 @@ bool lifecycle::harvest(worker& w) noexcept {
   return posted;
 }
 
-bool lifecycle::look_at_timers() noexcept {
+bool sleep_control::look_at_timers() noexcept {
   bool posted = false;
   if (clockwork* const timers = rt_.timers(); timers != nullptr && timers->next_ns() != never_ns) {
     const std::uint64_t now = rt_.now_ns();
@@ -93,27 +99,27 @@ bool lifecycle::look_at_timers() noexcept {
   return posted;
 }
 
-bool lifecycle::limit_passed() noexcept {
-  if (limit_ns_ != never_ns && rt_.now_ns() >= limit_ns_) return true;
-  return turns_left_ == 0 || turns_left_-- == 0;
+bool sleep_control::limit_passed() noexcept {
+  if (control_.limit_ns != never_ns && rt_.now_ns() >= control_.limit_ns) return true;
+  return control_.turns_left == 0 || control_.turns_left-- == 0;
 }
 
-void lifecycle::rest(worker& w, polling how) noexcept {
-  if (w.index == 0 && goal_.load(std::memory_order_relaxed) == until::nothing_ready) {
-    run_.end();
+void sleep_control::rest(worker& w, polling how) noexcept {
+  if (w.index == 0 && control_.goal.load(std::memory_order_relaxed) == run_control::until::nothing_ready) {
+    control_.run.end();
     return;
   }
   if (guard_.is_on()) w.turn_pace.note(rt_.now_ns(), w.whole_turns());
   w.wants_help.store(0, std::memory_order_relaxed);
   w.spreads = w.calls_for_victim = false;
-  const std::uint64_t this_run = run_.now();
+  const std::uint64_t this_run = control_.run.now();
   idle_.set_wake_at(w.index, never_ns);
   w.deferred_deadline = never_ns;
   w.beside = w.beside && leaving(w);
   w.how_it_polls.store(how, std::memory_order_relaxed);  // known-bed: ordered by the token
   // A watcher says so before it rests: posters would wake it while it passes the barrier, which takes 10 us in a
   // virtual machine.
-  if (rt_.policy().sources(w) == work_seen::declined) w.watch_left = watch_rests;
+  if (rt_.work().sources(w) == work_seen::declined) w.watch_left = watch_rests;
   bool watch = take_bed(w, how);
   const idle_view last = idle_.rest(w.index, w.rests_in);
   if (idle_.view().paused()) {  // after the token was stored: pause() sees the token, or we see it paused
@@ -122,7 +128,7 @@ void lifecycle::rest(worker& w, polling how) noexcept {
   }
   std::uint64_t until_ns = never_ns;
   if (!leaving(w)) {
-    const work_seen seen = rt_.policy().sources(w);
+    const work_seen seen = rt_.work().sources(w);
     until_ns = sleep_until(w);
     if (seen == work_seen::found || is_in_wrong_bed(w, how, last) || (until_ns != never_ns && until_ns <= rt_.now_ns())) {
       if (watch) end_watch(w);
@@ -144,21 +150,21 @@ void lifecycle::rest(worker& w, polling how) noexcept {
 }
 
 /// The end of a rest, whatever has ended it.
-void lifecycle::get_up(worker& w) noexcept {
+void sleep_control::get_up(worker& w) noexcept {
   (void)idle_.cancel(w.index);
   leave_bed(w);
   if (stalls_ != nullptr) stalls_->notice_awake();  // the watch may have seen this one asleep
 }
 
 /// Asleep, with everything looked at.
-void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
+void sleep_control::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
   sleep_limit limit{until_ns, watch ? watch_again_ns(w, never_ns) : never_ns};
   w.sleeps.add();
   auto& token = idle_.token_of(w.index);
   for (;;) {
-    if (terminate_.load(std::memory_order_acquire) || (w.index == 0 && leaving(w))) break;
-    if (is_too_many(w) && !idle_.view().paused()) break;
-    if (w.index != 0 && signals_asked_.load(std::memory_order_acquire) != w.signals_blocked.load(std::memory_order_relaxed)) break;
+    if (control_.terminate.load(std::memory_order_acquire) || (w.index == 0 && leaving(w))) break;
+    if (control_.is_too_many(w) && !idle_.view().paused()) break;
+    if (w.index != 0 && control_.signals_asked.load(std::memory_order_acquire) != w.signals_blocked.load(std::memory_order_relaxed)) break;
     const slept ended = rt_.clock().sleep(w.index, token, limit);
     if (ended == slept::ready) break;
     // acquire: pairs with the waker's claim
@@ -196,9 +202,9 @@ void lifecycle::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcept {
 
 /// A watcher whose patience has ended: whether it sleeps on. All others go on to see it asleep, so it owes nobody a
 /// barrier; getting up to look would cost it a search and two, each of which stops the other workers for a moment.
-bool lifecycle::watches_on(worker& w, std::uint64_t until_ns) noexcept {
+bool sleep_control::watches_on(worker& w, std::uint64_t until_ns) noexcept {
   if (until_ns != never_ns && until_ns <= rt_.now_ns()) return false;
-  switch (rt_.policy().watch_others(w)) {
+  switch (rt_.work().watch_others(w)) {
     case work_seen::none: w.watch_left -= w.watch_left != 0; return w.rests_in == bed::guard || w.watch_left != 0;
     case work_seen::declined: w.watch_left = watch_rests; return true;
     case work_seen::found: return false;
@@ -207,28 +213,22 @@ bool lifecycle::watches_on(worker& w, std::uint64_t until_ns) noexcept {
 }
 
 /// A watcher's next sleep: at first short, then twice as long each time. A guard that has declined nothing has its alarm.
-std::uint64_t lifecycle::watch_again_ns(const worker& w, std::uint64_t last_ns) noexcept {
+std::uint64_t sleep_control::watch_again_ns(const worker& w, std::uint64_t last_ns) noexcept {
   if (w.rests_in == bed::guard && w.watch_left == 0) return never_ns;
-  return last_ns == never_ns ? rt_.policy().first_watch_ns() : std::min(2 * last_ns, longest_watch_ns(size()));
+  return last_ns == never_ns ? rt_.work().first_watch_ns() : std::min(2 * last_ns, longest_watch_ns(size()));
 }
 
 /// Nobody may post now: what this worker has taken is for the next run. It takes no more, so that the embedding program
 /// sees the rest.
-void lifecycle::set_aside(worker& w) noexcept {
+void sleep_control::set_aside(worker& w) noexcept {
   if (!rt_.clock().set_aside(w.index)) return;
   w.beside = w.index != 0;
   // acquire: pairs with descriptor()
   if (outside_descriptor* const outside = outside_open_.load(std::memory_order_acquire)) outside->signal();
 }
 
-void lifecycle::source_changed() noexcept {
-  real_memory::full_barrier();  // against descriptor(): one of both sees the other's
-  show_source_outside();
-  seat_sleepers();
-}
-
 /// Those that chose their beds when there was nothing outside, or for a pause, lie down again, unless their policy wants them there.
-void lifecycle::seat_sleepers() noexcept {
+void sleep_control::seat_sleepers() noexcept {
   real_memory::full_barrier();  // known-bed: pairs with the barrier of rest
   for (unsigned n = 0; n < workers_.size(); ++n) {
     // relaxed: known-bed: ordered by the token
@@ -240,8 +240,8 @@ void lifecycle::seat_sleepers() noexcept {
 }
 
 /// When this sleeper has to be awake by itself: for the next timer, unless another sleeper will be; for run_for's end.
-std::uint64_t lifecycle::sleep_until(const worker& w) noexcept {
-  std::uint64_t until_ns = w.index == 0 && limited_ ? limit_ns_ : never_ns;
+std::uint64_t sleep_control::sleep_until(const worker& w) noexcept {
+  std::uint64_t until_ns = w.index == 0 && control_.limited ? control_.limit_ns : never_ns;
   const std::uint64_t next = next_timer();
   if (next != never_ns && next + 1 < until_ns && idle_.earliest_wake(w.index) > next + 1) until_ns = next + 1;
   idle_.set_wake_at(w.index, until_ns);
@@ -249,8 +249,8 @@ std::uint64_t lifecycle::sleep_until(const worker& w) noexcept {
 }
 
 /// Whether nothing is left: asked by a worker that has just registered as asleep and found nothing.
-bool lifecycle::quiescent() noexcept {
-  if (goal_.load(std::memory_order_acquire) != until::idle) return false;
+bool sleep_control::quiescent() noexcept {
+  if (control_.goal.load(std::memory_order_acquire) != run_control::until::idle) return false;
   const idle_view before = idle_.view_and_fence();
   if (before.awake() != 0) return false;
   if (!nothing_left()) return false;
@@ -260,21 +260,21 @@ bool lifecycle::quiescent() noexcept {
 
 /// A worker that came late, with the number of the last run, asks again for the one that has begun since: nobody else
 /// may.
-void lifecycle::finish_if_quiescent(std::uint64_t this_run) noexcept {
+void sleep_control::finish_if_quiescent(std::uint64_t this_run) noexcept {
   while (quiescent()) {
-    if (run_.end(this_run)) {  // own-run
+    if (control_.run.end(this_run)) {  // own-run
       real_memory::full_barrier();  // covered: as in stop()
       return static_cast<void>(wake(0, nullptr));
     }
-    if ((this_run & finished) != 0) return;
+    if ((this_run & run_word<real_memory>::finished) != 0) return;
   }
 }
 
-void lifecycle::reconsider() noexcept {
-  if (goal_.load(std::memory_order_acquire) == until::idle) static_cast<void>(wake(0, nullptr));
+void sleep_control::reconsider() noexcept {
+  if (control_.goal.load(std::memory_order_acquire) == run_control::until::idle) static_cast<void>(wake(0, nullptr));
 }
 
-bool lifecycle::wake_any(worker* from) noexcept {
+bool sleep_control::wake_any(worker* from) noexcept {
   const unsigned claimed = idle_.claim_any();
   if (claimed == idle::nobody) return false;
   rt_.clock().wake(claimed, idle_.token_of(claimed));
@@ -282,7 +282,7 @@ bool lifecycle::wake_any(worker* from) noexcept {
   return true;
 }
 
-bool lifecycle::wake_another(worker& from, unsigned searchers) noexcept {
+bool sleep_control::wake_another(worker& from, unsigned searchers) noexcept {
   const unsigned claimed = idle_.claim_any(searchers);
   if (claimed == idle::nobody) return false;
   rt_.clock().wake(claimed, idle_.token_of(claimed));
@@ -290,56 +290,20 @@ bool lifecycle::wake_another(worker& from, unsigned searchers) noexcept {
   return true;
 }
 
-bool lifecycle::wake(unsigned index, worker* from) noexcept {
+bool sleep_control::wake(unsigned index, worker* from) noexcept {
   if (!idle_.claim(index)) return false;
   rt_.clock().wake(index, idle_.token_of(index));
   if (from != nullptr) from->wakes.add();
   return true;
 }
 
-void lifecycle::posted_outside(idle_view seen) noexcept {
+void sleep_control::posted_outside(idle_view seen) noexcept {
   if (seen.forked()) used_after_fork();
   // acquire: pairs with descriptor()
   if (outside_descriptor* const outside = outside_open_.load(std::memory_order_acquire)) outside->signal();
 }
 
-/// While nobody runs, the descriptor shows what there is to do.
-void lifecycle::show_outside() noexcept {
-  outside_descriptor* const outside = outside_open_.load(std::memory_order_acquire);
-  if (outside == nullptr) return;
-  outside->clear();
-  real_memory::heavy_barrier();  // against a post that signalled before the clear, and a post or a timer that saw the runtime run
-  const bool ends_by_time = rt_.closing() && !rt_.stopping();
-  outside->arm_timer(ends_by_time ? std::min(next_timer(), shut_by_ns_.load(std::memory_order_relaxed)) : next_timer());
-  if (rt_.policy().any_left() || rt_.clock().has_aside() || is_to_shut_down()) outside->signal();
-}
-
-/// An embedding program's loop waits for what the runtime's descriptors wait for.
-void lifecycle::show_source_outside() noexcept {
-  outside_descriptor* const outside = outside_open_.load(std::memory_order_acquire);
-  if (const int source = rt_.clock().descriptor(); outside != nullptr && source >= 0) outside->watch(source);
-}
-
-/// The runtime is over: nobody will ever take what becomes ready.
-void lifecycle::hide_source_outside() noexcept {
-  outside_descriptor* const outside = outside_open_.load(std::memory_order_acquire);
-  if (const int source = rt_.clock().descriptor(); outside != nullptr && source >= 0) outside->forget(source);
-}
-
-int lifecycle::descriptor() {
-  if (rt_.choice().select) throw std::system_error{ENOTSUP, std::system_category(), "select() has no descriptor that another loop could wait for"};
-  if (outside_ == nullptr) {
-    outside_ = std::make_unique<outside_descriptor>();
-    (void)outside_->get();
-    outside_open_.store(outside_.get(), std::memory_order_release);
-    real_memory::full_barrier();  // against source_changed()
-    if (!over()) show_source_outside();
-    show_outside();
-  }
-  return outside_->get();
-}
-
-void lifecycle::timer_set(std::uint64_t deadline_ns, bool own_color) noexcept {
+void sleep_control::timer_set(std::uint64_t deadline_ns, bool own_color) noexcept {
   worker* const w = this_worker();
   const bool on_worker = w != nullptr && w->owner == &rt_;
   if (on_worker && own_color && w->in_event) {
@@ -349,13 +313,13 @@ void lifecycle::timer_set(std::uint64_t deadline_ns, bool own_color) noexcept {
   secure_timer(deadline_ns, on_worker ? w : nullptr);
 }
 
-void lifecycle::publish_deferred(worker& w) noexcept {
+void sleep_control::publish_deferred(worker& w) noexcept {
   const std::uint64_t deadline = std::exchange(w.deferred_deadline, never_ns);
   if (deadline != never_ns) secure_timer(deadline, &w);
 }
 
 /// Makes sure that a worker will be awake for a timer in time, if one sleeps now.
-void lifecycle::secure_timer(std::uint64_t deadline_ns, worker* from) noexcept {
+void sleep_control::secure_timer(std::uint64_t deadline_ns, worker* from) noexcept {
   const idle_view seen = from != nullptr ? idle_.view_by_worker() : idle_.view_after_publish();
   if (seen.quiet()) return;
   if (seen.paused() || seen.forked()) {

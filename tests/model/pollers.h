@@ -34,7 +34,8 @@ class pollers {
   using bed = detail::bed;
 
   /// Where each worker sleeps to begin with; `work` is what will be posted and become ready, and so many events begin before one ends.
-  pollers(std::array<bed, Workers> beds, int work, int company, bool posts, polling_ways how = {}) : pending{work}, how_{how}, company_{company}, posts_{posts} {
+  pollers(std::array<bed, Workers> beds, int work, int company, bool posts, polling_ways how = {})
+      : pending{work}, how_{how}, company_{company}, posts_{posts} {
     for (unsigned n = 0; n < Workers; ++n) {
       idle.search();
       begin_in(n, beds[n]);
@@ -115,7 +116,9 @@ class pollers {
   void work(unsigned worker, bool begins_asleep, bool searching = true) {
     if (begins_asleep && !sleep(worker, rests_in_[worker] == bed::guard)) return;
     for (;;) {
-      forget(mix(mix(mix(searching, polls_next_[worker]), mix(was_missed_[worker], static_cast<std::uint64_t>(declines[worker]))), static_cast<std::uint64_t>(kept_[worker])));
+      const auto declined = static_cast<std::uint64_t>(declines[worker]);
+      const auto kept = static_cast<std::uint64_t>(kept_[worker]);
+      forget(mix(mix(mix(searching, polls_next_[worker]), mix(was_missed_[worker], declined)), kept));
       if (searching && idle.view().awake() != 1) look(worker, true);
       if (take_kept(worker) || take(worker) || (searching && steal(worker))) {
         pending = pending - 1;

@@ -47,7 +47,8 @@ TEST(polling, needs_the_last_one_to_look_whether_anybody_polls) {
 
 // Two that rest and get up in step see each other awake each time, in a loop without an end.
 TEST(polling, needs_one_that_has_seen_nobody_poll_to_do_so_whoever_is_awake) {
-  EXPECT_FALSE((all_go_to_rest<model_memory, 2>({.name = "rest_in_step", .max_steps = 250, .symmetric_barriers = true, .reorder_stores = false}, {.polls_next = false}).passed));
+  EXPECT_FALSE((all_go_to_rest<model_memory, 2>({.name = "rest_in_step", .max_steps = 250, .symmetric_barriers = true, .reorder_stores = false}, 
+                   {.polls_next = false}).passed));
 }
 
 // A foreign post wakes the worker that polls, before something becomes ready, or at the same time.
@@ -87,7 +88,8 @@ TEST(polling, or_a_guard_is_left_if_both_are_called_away) {
 }
 
 TEST(polling, needs_the_last_searcher_to_hand_on) {
-  EXPECT_FALSE(both_are_called_away<model_memory>({.name = "hands_on_to_nobody", .preemption_bound = 1, .symmetric_barriers = true}, {.hands_on = false}).passed);
+  EXPECT_FALSE(both_are_called_away<model_memory>({.name = "hands_on_to_nobody", .preemption_bound = 1, .symmetric_barriers = true}, 
+                   {.hands_on = false}).passed);
 }
 
 // A worker goes to rest while the guard gets up for what is ready, and two others are in events that last: it was counted as a searcher, so the guard
@@ -127,7 +129,8 @@ TEST(polling, has_a_worker_that_counted_on_the_guard_take_its_place) {
   EXPECT_TRUE(found.proved()) << found.report;
   const result asymmetric = guard_gets_up<model_memory>({.name = "guard_gets_up_membarrier", .preemption_bound = 1});
   EXPECT_TRUE(asymmetric.proved()) << asymmetric.report;
-  EXPECT_FALSE(guard_gets_up<model_memory>({.name = "guard_is_counted_on", .preemption_bound = 2, .symmetric_barriers = true}, {.looks_who_guards = false}).passed);
+  EXPECT_FALSE(guard_gets_up<model_memory>({.name = "guard_is_counted_on", .preemption_bound = 2, .symmetric_barriers = true}, 
+                   {.looks_who_guards = false}).passed);
 }
 
 // The guard has declined what waits behind a long event, and lies down where readiness comes: it comes back for that.
@@ -152,7 +155,8 @@ result declined_by_the_poller(const options& bounds, polling_ways how = {}) {
 TEST(polling, leaves_nothing_that_was_declined_behind_a_long_event) {
   const result found = declined_by_the_poller<model_memory>({.name = "declined_by_poller", .preemption_bound = 2, .symmetric_barriers = true});
   EXPECT_TRUE(found.proved()) << found.report;
-  EXPECT_FALSE(declined_by_the_poller<model_memory>({.name = "declined_without_watch", .preemption_bound = 2, .symmetric_barriers = true}, {.watches_at_source = false}).passed);
+  EXPECT_FALSE(declined_by_the_poller<model_memory>({.name = "declined_without_watch", .preemption_bound = 2, .symmetric_barriers = true}, 
+                   {.watches_at_source = false}).passed);
 }
 
 }  // namespace

@@ -45,8 +45,8 @@ bool default_thief::search(worker& w) {
 /// Takes what this worker has posted to colors of sleeping workers without calling any of them.
 void default_thief::take_over(worker& w) noexcept {
   w.left_behind = false;
-  for (const unsigned victim : peers_.order(w.index)) {
-    if (life_.sleepers().is_asleep(victim) && homes_[victim].has_loot()) static_cast<void>(steal_from(w, victim, steal_most_colors));
+  for (const unsigned other : peers_.order(w.index)) {
+    if (life_.sleepers().is_asleep(other) && homes_[other].has_loot()) static_cast<void>(steal_from(w, other, steal_most_colors));
   }
 }
 

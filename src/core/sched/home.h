@@ -181,6 +181,15 @@ struct alignas(128) home_of {
     return strays;
   }
 
+  /// queued, and in no list any more -> idle and another's; a link that is owed for it goes into the room, before those that follow.
+  void pass_to(unsigned other, color_queue& q, std::span<color_queue*> room, std::size_t& owed) noexcept {
+    delist(q);
+    q.state = queue_state::idle;  // in no list
+    // last-touch: before the other may run it, and so before the owner changes
+    if (q.in.claim_link() == pushed::owes_link) room[owed++] = &q;
+    q.owner.store(other, std::memory_order_release);  // pairs as in finish
+  }
+
   // Steps of this worker, each with one hold of the lock.
 
   /// Posts to a color queue that may be this worker's.
@@ -268,14 +277,7 @@ struct alignas(128) home_of {
     std::size_t owed = 0;
     lock.enter();
     const std::size_t count = queue.take_last(room, [](const color_queue& q) { return q.is_short(); });
-    for (std::size_t n = 0; n < count; ++n) {
-      color_queue& q = *room[n];
-      delist(q);
-      q.state = queue_state::idle;  // in no list
-      // last-touch: before the other may run it, and so before the owner changes
-      if (q.in.claim_link() == pushed::owes_link) room[owed++] = &q;
-      q.owner.store(to, std::memory_order_release);  // pairs as in finish
-    }
+    for (std::size_t n = 0; n < count; ++n) pass_to(to, *room[n], room, owed);
     lock.leave();
     return owed;
   }
@@ -322,18 +324,10 @@ struct alignas(128) home_of {
   [[nodiscard]] evicted evict(unsigned to, std::span<color_queue*> room) noexcept {
     evicted outcome;
     if (lock.try_enter_as_thief(false) == thief_entry::refused) return outcome;
-    outcome.entered = true;
-    outcome.strays = take_incoming();
+    outcome = {0, take_incoming(), true};
     std::size_t count = urgent.size() != 0 ? urgent.take_half(room) : 0;
     count += queue.take_half(room.subspan(count));
-    for (std::size_t n = 0; n < count; ++n) {
-      color_queue& q = *room[n];
-      delist(q);
-      q.state = queue_state::idle;  // in no list
-      // last-touch: before the other may run it, and so before the owner changes
-      if (q.in.claim_link() == pushed::owes_link) room[outcome.owed++] = &q;
-      q.owner.store(to, std::memory_order_release);  // pairs as in finish
-    }
+    for (std::size_t n = 0; n < count; ++n) pass_to(to, *room[n], room, outcome.owed);
     lock.leave_as_thief();
     return outcome;
   }

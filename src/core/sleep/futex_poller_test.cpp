@@ -345,7 +345,7 @@ TEST_F(a_guard_at_its_alarm, does_not_sleep_on_a_token_that_was_woken_before) {
   EXPECT_EQ(poller.sleep(1, token, {}), slept::alone);
 }
 
-TEST_F(a_guard_at_its_alarm, delivers_nothing) {
+TEST_F(a_guard_at_its_alarm, delivers_nothing_that_was_ready) {
   poller.deliver(1);
   EXPECT_FALSE(poller.set_aside(1));
   EXPECT_TRUE(source.delivered.empty());

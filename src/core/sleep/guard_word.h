@@ -1,8 +1,9 @@
 #pragma once
 /// When the guard looks for itself, unless those who run put that off; docs/design/sleeping.md.
 
-#include <atomic>
 #include <cstdint>
+
+#include "core/memory.h"
 
 namespace tartan::detail {
 
@@ -70,6 +71,7 @@ class guard_word {
   static constexpr std::uint64_t off = 0;
 
   const std::uint64_t far_ns_;
+  /// Release by the thread that has set the alarm; pairs with each acquire load.
   typename Memory::template atomic<std::uint64_t> at_{off, "guard"};
   typename Memory::template atomic<std::uint64_t> begun_ns_{0, "guard begun"};
 };

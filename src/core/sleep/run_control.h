@@ -12,25 +12,25 @@ namespace tartan::detail {
 
 /// What workers read of the run at each turn. The lifecycle writes it.
 ///
-/// Threads: each acquire load pairs with the release of the thread that wrote.
+/// Threads: any reads.
 struct run_control {
   enum class until : std::uint8_t { stopped, idle, nothing_ready };
 
   explicit run_control(unsigned workers) noexcept : wanted{workers} {}
 
-  /// Workers but 0: rest until the next run.
+  /// Workers but 0: rest until the next run. Release by the lifecycle; pairs with each acquire load.
   alignas(64) real_memory::atomic<bool> leave{true};
   /// So many workers there are to be. Changed under lifecycle's threads_lock_; relaxed: whoever acts on it takes that lock.
   real_memory::atomic<unsigned> wanted;
   /// Which run there is, and whether worker 0 is to return from it.
   run_word<real_memory> run;
-  /// With leave: threads end.
+  /// With leave: threads end. Release by the lifecycle; pairs with each acquire load.
   real_memory::atomic<bool> terminate{false};
-  /// How often block_signals was called. What is to be blocked by now is written before.
+  /// How often block_signals was called. What is to be blocked by now is written before: pairs with each acquire load.
   real_memory::atomic<std::uint32_t> signals_asked{0};
-  /// Nothing is posted any more.
+  /// Nothing is posted any more. Release by the lifecycle; pairs with each acquire load.
   real_memory::atomic<bool> over{false};
-  /// What the run waits for.
+  /// What the run waits for. Release by worker 0; pairs with each acquire load.
   real_memory::atomic<until> goal{until::stopped};
   // Worker 0's.
   bool limited = false;               ///< a deadline or a number of turns

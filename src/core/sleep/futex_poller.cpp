@@ -73,7 +73,8 @@ void futex_poller::attach(unsigned workers) {
 
 void futex_poller::make_guard_bed() {
   if (workers_ == 1 || kind_ != seat_kind::futex) return;
-  std::call_once(guard_made_, [this] { guard_ = std::make_unique<guard_bed>(); });
+  const std::lock_guard hold{guard_lock_};
+  if (guard_ == nullptr) guard_ = std::make_unique<guard_bed>();
 }
 
 void futex_poller::take_source(readiness_source& source) noexcept {

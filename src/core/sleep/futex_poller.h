@@ -71,7 +71,7 @@ class futex_poller final : public poller {
     real_memory::atomic<readiness_source*> known{nullptr};  ///< what there was to wait for when it chose
     int pipe[2] = {-1, -1};  ///< constant once attached
   };
-  std::once_flag guard_made_;
+  std::mutex guard_lock_;             ///< held by a thread that makes it
   std::unique_ptr<guard_bed> guard_;  ///< made before there is a source, and so before anybody sleeps there
   seat_kind kind_;
   unsigned workers_ = 0;

@@ -1,6 +1,7 @@
 #include "core/cpu_follower.h"
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -32,7 +33,7 @@ void cpu_follower::look(unsigned cpus, unsigned most, state& last, const std::fu
   try {
     set_workers(wanted);
     last.workers = wanted;
-  } catch (const std::system_error& none) {
+  } catch (const std::exception& none) {
     if (std::exchange(last.told, wanted) == wanted) return;
     report({"options.follow_cpus: no thread for worker ", std::to_string(wanted), ": ", none.what()});
   }

@@ -73,7 +73,11 @@ void lifecycle::start_thread(unsigned index) {
     thread = std::thread{[this, &w] { worker_thread(w); }};
   } catch (...) {
     (void)idle_.end_search();
-    if (joins) idle_.leave(index, false);
+    if (joins) {
+      idle_.leave(index, false);
+      rt_.policy().hand_over(index);  // gone-or-found: it was there for a moment
+    }
+    static_cast<void>(wake_any(nullptr));  // for what was left to the search that never was
     throw;
   }
 }
@@ -106,6 +110,8 @@ bool lifecycle::resign(worker& w) noexcept {
       hand_on(w, idle_.view());
     }
   }
+  // It may have slept for the next timer, or searched when that was set.
+  if (const std::uint64_t next = next_timer(); next != never_ns) timer_set(next, false);
   {
     const std::lock_guard tell{paused_lock_};
     w.has_left.store(true, std::memory_order_release);  // pairs with await_all_asleep

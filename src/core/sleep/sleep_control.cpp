@@ -130,7 +130,8 @@ void sleep_control::rest(worker& w, polling how) noexcept {
   if (!leaving(w)) {
     const work_seen seen = rt_.work().sources(w);
     until_ns = sleep_until(w);
-    if (seen == work_seen::found || is_in_wrong_bed(w, how, last) || (until_ns != never_ns && until_ns <= rt_.now_ns())) {
+    const bool is_aside = how != polling::never && rt_.clock().has_aside();  // a poller that has left took it
+    if (seen == work_seen::found || is_aside || is_in_wrong_bed(w, how, last) || (until_ns != never_ns && until_ns <= rt_.now_ns())) {
       if (watch) end_watch(w);
       w.polls_next = last.awake() == 0 && !last.polling();
       get_up(w);  // it need not sleep

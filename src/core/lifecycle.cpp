@@ -77,8 +77,8 @@ void lifecycle::worker_thread(worker& w) noexcept {
   follow_signals(w);
   bind(w);
   (void)::prctl(PR_SET_TIMERSLACK, 1'000UL);  // ns; the default of 50 us comes off contract 7's 1 ms
-  if (rt_.settings().on_worker_start) rt_.settings().on_worker_start(w.index);
-  w.searching = true;
+  w.searching = true;  // start_thread has counted it
+  call_beside(rt_.settings().on_worker_start, w);
   while (!control_.terminate.load(std::memory_order_acquire)) {
     if (control_.is_too_many(w) && resign(w)) return;
     if (control_.leave.load(std::memory_order_acquire)) {

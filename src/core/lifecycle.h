@@ -76,6 +76,7 @@ class lifecycle final : public sleep_control {
   [[nodiscard]] bool resign(worker& w) noexcept;
   [[nodiscard]] bool has_threads() const noexcept;
   void call_hook(const std::function<void(unsigned)>& hook);
+  void call_beside(const std::function<void(unsigned)>& hook, worker& w) noexcept;
   void worker_thread(worker& w) noexcept;
   void await_all_asleep() noexcept;
   void follow_signals(worker& w) noexcept;

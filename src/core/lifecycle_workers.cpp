@@ -42,6 +42,14 @@ bool lifecycle::has_threads() const noexcept {
   return false;
 }
 
+/// By a worker that searches: the hook takes as long as it likes, and nobody may leave work to its search meanwhile.
+void lifecycle::call_beside(const std::function<void(unsigned)>& hook, worker& w) noexcept {
+  if (!hook) return;
+  found_work(w);
+  hook(w.index);
+  begin_search(w);
+}
+
 /// At the beginning of a run: all that are wanted.
 void lifecycle::call_up() {
   const std::lock_guard hold{threads_lock_};
@@ -95,7 +103,8 @@ bool lifecycle::resign(worker& w) noexcept {
     if (!control_.is_too_many(w) || !called_up_) return false;
     w.resigns = true;
   }
-  if (rt_.settings().on_worker_stop) rt_.settings().on_worker_stop(w.index);
+  rt_.policy().hand_over(w.index);
+  call_beside(rt_.settings().on_worker_stop, w);
   rt_.policy().hand_over(w.index);
   idle_.leave(w.index, true);
   w.searching = false;

@@ -5,12 +5,21 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <system_error>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
+#include <tartan/core/strand.h>
 #include <tartan/core/work_guard.h>
 #include <thread>
+#include <vector>
 
+#include "core/lifecycle.h"
+#include "core/runtime_state.h"
+#include "core/sched/policy.h"
+#include "core/sleep/futex_poller.h"
+#include "tests/short_turns.h"
 #include "tests/workers.h"
 
 namespace tartan {
@@ -63,6 +72,24 @@ class workers_without_a_thread : public test::leaves_nothing, public testing::Wi
     test::spin_until([&] { return ended.load() == workers; });
   }
 };
+/// The real one; does something while a worker counts as searching that has no thread yet.
+class interrupting_poller final : public detail::poller {
+ public:
+  void attach(unsigned workers) override { real_.attach(workers); }
+  void starts(unsigned worker) noexcept override {
+    if (interrupt) interrupt(worker);
+  }
+  [[nodiscard]] std::uint64_t now_ns() noexcept override { return real_.now_ns(); }
+  detail::slept sleep(unsigned worker, detail::wake_token& token, detail::sleep_limit limit) noexcept override { return real_.sleep(worker, token, limit); }
+  void wake(unsigned worker, detail::wake_token& token) noexcept override { real_.wake(worker, token); }
+  bool harvest(unsigned worker) noexcept override { return real_.harvest(worker); }
+
+  std::function<void(unsigned worker)> interrupt;
+
+ private:
+  detail::futex_poller real_;
+};
+
 INSTANTIATE_TEST_SUITE_P(first, workers_without_a_thread, testing::Values(1u, 2u, 4u));
 
 TEST_P(workers_without_a_thread, leave_the_others_at_work_while_it_runs) {
@@ -83,6 +110,37 @@ TEST_P(workers_without_a_thread, leave_the_others_at_work_while_it_runs) {
     expect_together(rt, most);
     rt.set_workers(1);
     expect_together(rt, 1);
+    open.reset();
+  }};
+  rt.run_until_idle();
+  outside.join();
+}
+
+// All others sleep, and what is posted while the new one counts as searching calls none of them.
+TEST_P(workers_without_a_thread, leave_nothing_behind_that_was_posted_while_they_were_to_come) {
+  constexpr int colors = 16;
+  interrupting_poller clock;
+  options with = settings();
+  with.poller = &clock;
+  runtime rt{with};
+  std::vector<strand> strands;
+  for (int n = 0; n < colors; ++n) strands.emplace_back(rt);
+  std::atomic<int> ran{0};
+  std::thread outside{[&, open = work_guard{rt}]() mutable {
+    expect_together(rt, GetParam());
+    const auto& sleepers = rt.state().life().sleepers();
+    test::spin_until([&] { return sleepers.view().awake() == 0; });
+    clock.interrupt = [&](unsigned worker) {
+      for (strand& each : strands) {
+        rt.state().policy().place(detail::strand_access::state(each), worker);
+        each.post([&] { ran.fetch_add(1); });
+      }
+    };
+    {
+      const no_more_threads none;
+      EXPECT_THROW(rt.set_workers(most), std::system_error);
+    }
+    test::spin_until([&] { return ran.load() == colors; });
     open.reset();
   }};
   rt.run_until_idle();

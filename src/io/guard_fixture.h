@@ -81,7 +81,7 @@ class noted_poller final : public detail::poller {
   }
   void deliver(unsigned worker) noexcept override { real_.deliver(worker); }
   bool set_aside(unsigned worker) noexcept override { return real_.set_aside(worker); }
-  bool has_aside() const noexcept override { return real_.has_aside(); }
+  bool has_aside() const noexcept override { return is_aside || real_.has_aside(); }
   bool harvest(unsigned worker) noexcept override {
     ++harvests;
     return real_.harvest(worker) || finds_much;
@@ -108,6 +108,7 @@ class noted_poller final : public detail::poller {
   std::atomic<bool> is_held{false};  // the alarm
   std::atomic<unsigned> harvests{0};
   bool finds_much = false;
+  bool is_aside = false;  // as if a poller that has left had taken readiness
   std::function<void()> before_sleep;
   std::function<void()> after_sleep;
 

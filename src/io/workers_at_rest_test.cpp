@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/tuning.h"
-#include "io/guard_fixture.h"
+#include "io/workers_at_rest_fixture.h"
 #include "tests/short_turns.h"
 
 namespace tartan {
@@ -24,74 +24,12 @@ using detail::bed;
 using detail::idle_view;
 using detail::lifecycle_probe;
 using test::accept_all;
-using test::guarded;
+using test::begin_ns;
 using test::noted_poller;
 using test::plain_client;
 using test::workers_at;
+using test::workers_at_rest;
 
-constexpr std::uint64_t begin_ns = 1'000'000'000;
-
-/// In a run in which no thread takes part: all workers count as awake, and only the test uses them.
-class workers_at_rest : public guarded {
- protected:
-  void SetUp() override {
-    time.still_at_ns = begin_ns;
-    lifecycle_probe::begin_run(life());
-  }
-  void TearDown() override {
-    for (unsigned n = 0; n < size(); ++n) {
-      if (sleepers().is_asleep(n) || sleepers().is_claimed(n)) gets_up(n);
-    }
-    lifecycle_probe::end_run(life());
-  }
-
-  [[nodiscard]] static unsigned size() { return GetParam(); }
-  [[nodiscard]] detail::lifecycle::idle& sleepers() { return life().sleepers(); }
-  [[nodiscard]] static std::uint64_t far_ns() { return detail::guard_far_ns(size()); }
-
-  bed takes_bed(unsigned index) { return lifecycle_probe::take_bed(life(), index); }
-  /// In the bed that it has taken.
-  idle_view rests(unsigned index) {
-    sleepers().search();
-    return sleepers().rest(index, life().at(index).rests_in);
-  }
-  bed goes_to_bed(unsigned index) {
-    const bed chosen = takes_bed(index);
-    static_cast<void>(rests(index));
-    return chosen;
-  }
-  void gets_up(unsigned index) {
-    lifecycle_probe::get_up(life(), index);
-    static_cast<void>(sleepers().end_search());
-  }
-  /// All but worker 0; worker 1 is the guard.
-  void others_go_to_bed() {
-    for (unsigned n = 1; n < size(); ++n) EXPECT_EQ(goes_to_bed(n), n == 1 ? bed::guard : bed::token);
-  }
-  [[nodiscard]] std::vector<unsigned> claimed() {
-    std::vector<unsigned> all;
-    for (unsigned n = 0; n < size(); ++n) {
-      if (sleepers().is_claimed(n)) all.push_back(n);
-    }
-    return all;
-  }
-  /// Worker 0, which has searched, has found work.
-  void worker_0_finds_work() {
-    sleepers().search();
-    life().at(0).searching = true;
-    life().found_work(life().at(0));
-  }
-  /// Colors with an event each, which wait there.
-  [[nodiscard]] std::vector<strand> line_at(unsigned index, int colors) {
-    std::vector<strand> line;
-    for (int n = 0; n < colors; ++n) {
-      line.emplace_back(rt);
-      rt.state().policy().place(detail::strand_access::state(line.back()), index);
-      line.back().post([] {});
-    }
-    return line;
-  }
-};
 INSTANTIATE_TEST_SUITE_P(io, workers_at_rest, testing::Values(2, 4, 8), test::worker_name);
 
 TEST_P(workers_at_rest, the_first_one_is_the_guard_and_the_last_one_waits_for_readiness) {
@@ -118,6 +56,15 @@ TEST_P(workers_at_rest, of_two_that_choose_at_once_the_one_that_sees_itself_last
   gets_up(1);
   EXPECT_EQ(takes_bed(1), bed::source);
   EXPECT_FALSE(lifecycle_probe::is_in_wrong_bed(life(), 1, rests(1)));
+}
+
+// It would sleep for ever: whoever polls next may be in a long event.
+TEST_P(workers_at_rest, one_that_finds_readiness_set_aside_does_not_sleep) {
+  time.is_aside = true;
+  sleepers().search();
+  life().rest(life().at(1), detail::polling::shared);
+  EXPECT_FALSE(sleepers().is_asleep(1));
+  static_cast<void>(sleepers().end_search());
 }
 
 TEST_P(workers_at_rest, one_that_is_never_to_poll_sleeps_on_its_token_also_as_the_last_one) {
@@ -366,16 +313,6 @@ TEST_P(workers_at_rest, the_last_searcher_that_finds_work_wakes_one_beside_the_g
   ASSERT_EQ(claimed(), std::vector<unsigned>{});
   worker_0_finds_work();
   EXPECT_EQ(claimed().size(), 1u);
-}
-
-// Each of them does the same: a tree.
-TEST_P(workers_at_rest, one_that_finds_more_than_it_takes_behind_a_long_event_wakes_up_to_two_where_there_are_cpus) {
-  life().at(0).spreads = true;
-  const std::vector<strand> line = line_at(0, 3);
-  const unsigned cpus = rt.state().cpus().count();
-  for (unsigned n = cpus; n < size(); ++n) static_cast<void>(rests(n));
-  worker_0_finds_work();
-  EXPECT_LE(claimed().size(), 1u) << "as many are awake";
 }
 
 TEST_P(workers_at_rest, the_last_searcher_wakes_one_for_one_color) {

@@ -44,8 +44,8 @@ struct options {
   /// there costs some KB. Only the default scheduler, with stealing, changes their number. Limit: 1024.
   unsigned max_workers = 0;
 
-  /// Once a second the number of workers is set to that of the CPUs that the process may use, up to max_workers: when its affinity or its cgroup's
-  /// quota changes. A thread of its own looks.
+  /// The number of workers is that of the CPUs that the process may use, up to max_workers, whatever `workers` says: a thread of its own looks once a
+  /// second whether the affinity or the cgroup's quota has changed.
   bool follow_cpus = false;
 
   /// Binds each worker to one of the CPUs of the process's affinity mask; the thread of the first run stays bound.

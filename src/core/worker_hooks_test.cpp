@@ -1,0 +1,81 @@
+// What options.on_worker_start and on_worker_stop may do while others work: take their time. Nothing waits for them.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <tartan/core/runtime.h>
+#include <tartan/core/strand.h>
+#include <thread>
+#include <vector>
+
+#include "core/lifecycle.h"
+#include "core/runtime_state.h"
+#include "tests/workers.h"
+
+namespace tartan {
+namespace {
+
+/// Worker 0 is in a long event, worker 1 sleeps; then worker 2 comes, or goes, and its hook lasts until all is done that was posted meanwhile: for ever,
+/// if that is left to worker 2.
+class a_hook_that_lasts : public test::leaves_nothing {
+ protected:
+  static constexpr int colors = 16;
+
+  [[nodiscard]] std::function<void(unsigned)> lasting() {
+    return [this](unsigned n) {
+      if (n != 2 || !matters.load()) return;
+      in_hook.store(true);
+      test::spin_until([&] { return ran.load() == colors; });
+    };
+  }
+
+  void change_workers(options with, unsigned to) {
+    with.max_workers = 3;
+    with.scheduler = "default";
+    runtime rt{with};
+    std::vector<strand> strands;
+    for (int n = 0; n < colors; ++n) strands.emplace_back(rt);
+    std::thread outside{[&] {
+      for (unsigned n = 0; n < with.workers; ++n) {
+        rt.post(color{1 + n}, [&] {
+          held.fetch_add(1);
+          test::spin_until([&] { return held.load() == with.workers; });
+          if (rt.state().worker_here()->index == 0) test::spin_until([&] { return ran.load() == colors; });
+        });
+      }
+      const auto& sleepers = rt.state().life().sleepers();
+      for (unsigned n = 1; n < with.workers; ++n) test::spin_until([&] { return held.load() == with.workers && sleepers.is_asleep(n); });
+      matters.store(true);
+      rt.set_workers(to);
+      test::spin_until([&] { return in_hook.load(); });
+      for (strand& each : strands) each.post([&] { ran.fetch_add(1); });
+      test::spin_until([&] { return ran.load() == colors; });
+      rt.stop();
+    }};
+    EXPECT_EQ(rt.run(), 0);
+    outside.join();
+  }
+
+  std::atomic<bool> matters{false};
+  std::atomic<unsigned> held{0};
+  std::atomic<bool> in_hook{false};
+  std::atomic<int> ran{0};
+};
+
+TEST_F(a_hook_that_lasts, holds_up_nobody_when_a_worker_comes) {
+  options with;
+  with.workers = 2;
+  with.on_worker_start = lasting();
+  change_workers(with, 3);
+}
+
+TEST_F(a_hook_that_lasts, holds_up_nobody_when_a_worker_goes) {
+  options with;
+  with.workers = 3;
+  with.on_worker_stop = lasting();
+  change_workers(with, 2);
+}
+
+}  // namespace
+}  // namespace tartan

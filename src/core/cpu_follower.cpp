@@ -34,6 +34,7 @@ void cpu_follower::look(unsigned cpus, unsigned most, state& last, const std::fu
     set_workers(wanted);
     last.workers = wanted;
   } catch (const std::exception& none) {
+    last.workers = 0;  // some may have come
     if (std::exchange(last.told, wanted) == wanted) return;
     report({"options.follow_cpus: no thread for worker ", std::to_string(wanted), ": ", none.what()});
   }
@@ -44,7 +45,11 @@ void cpu_follower::watch() {
   std::unique_lock hold{lock_};
   while (!wake_.wait_for(hold, period, [this] { return stopping_; })) {
     hold.unlock();
-    look(usable_cpus(), life_.size(), last, [this](unsigned wanted) { life_.set_workers(wanted); });
+    try {
+      look(usable_cpus(), life_.size(), last, [this](unsigned wanted) { life_.set_workers(wanted); });
+    } catch (const std::exception&) {
+      // No memory to look, or to say what was wrong: once more in a second.
+    }
     hold.lock();
   }
 }

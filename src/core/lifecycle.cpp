@@ -43,6 +43,7 @@ void lifecycle::start_workers() {
   if (!zero_started_) {
     if (stalls_ == nullptr) stalls_ = std::make_unique<stall_watch>(rt_);
     stalls_->start();
+    static_cast<void>(::pthread_sigmask(SIG_SETMASK, nullptr, &signals_of_workers_));  // cannot fail
     bind(*workers_[0]);
     call_hook(rt_.settings().on_worker_start);
     zero_started_ = true;
@@ -74,13 +75,14 @@ void lifecycle::bind(const worker& w) noexcept {
 
 void lifecycle::worker_thread(worker& w) noexcept {
   const standing_on worker_now{w};
+  static_cast<void>(::pthread_sigmask(SIG_SETMASK, &signals_of_workers_, nullptr));  // whoever has started it
   follow_signals(w);
   bind(w);
   (void)::prctl(PR_SET_TIMERSLACK, 1'000UL);  // ns; the default of 50 us comes off contract 7's 1 ms
   w.searching = true;  // start_thread has counted it
   call_beside(rt_.settings().on_worker_start, w);
   while (!control_.terminate.load(std::memory_order_acquire)) {
-    if (control_.is_too_many(w) && resign(w)) return;
+    if (control_.is_too_many(w) && !idle_.view().forked() && resign(w)) return;
     if (control_.leave.load(std::memory_order_acquire)) {
       if (idle_.view().forked()) used_after_fork();
       follow_signals(w);

@@ -102,6 +102,7 @@ class lifecycle final : public sleep_control {
   void show_source_outside() noexcept;
   void hide_source_outside() noexcept;
 
+  sigset_t signals_of_workers_{};     ///< that are blocked in the thread of the first run, and so in theirs
   std::vector<std::thread> threads_;  ///< by worker; the first is none. Changed under threads_lock_, while called_up_
   std::mutex threads_lock_;           ///< guards called_up_, and that a worker is too many until it has left
   bool called_up_ = false;            ///< there is a run: workers may come and go

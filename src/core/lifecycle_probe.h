@@ -22,6 +22,8 @@ struct lifecycle_probe {
     life.control_.leave.store(false, std::memory_order_relaxed);
     life.idle_.resume();
   }
+  /// As set_workers, without the workers.
+  static void want(lifecycle& life, unsigned workers) { life.control_.wanted.store(workers, std::memory_order_relaxed); }
   static void end_run(lifecycle& life) {
     life.idle_.pause();
     life.control_.leave.store(true, std::memory_order_relaxed);

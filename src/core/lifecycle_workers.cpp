@@ -16,11 +16,11 @@ void lifecycle::set_workers(unsigned wanted) {
   if (wanted == 0 || wanted > size()) {
     refuse(std::to_string(wanted) + ", but it must be 1 to options.max_workers, " + std::to_string(size()));
   }
-  if (wanted == this->wanted()) return;
   if (const worker* const w = rt_.worker_here(); w != nullptr && w->resigns) fatal({"runtime::set_workers was called from options.on_worker_stop"});
   if (!rt_.policy().may_lose_workers()) refuse("this scheduler keeps its number of workers (options.scheduler, options.stealing)");
   const std::lock_guard hold{threads_lock_};
   const unsigned before = control_.wanted.load(std::memory_order_relaxed);
+  if (wanted == before) return;
   control_.wanted.store(wanted, std::memory_order_relaxed);
   if (!called_up_) return;  // the next run sees to it
   for (unsigned n = before; n < wanted; ++n) {
@@ -46,7 +46,10 @@ bool lifecycle::has_threads() const noexcept {
 void lifecycle::call_beside(const std::function<void(unsigned)>& hook, worker& w) noexcept {
   if (!hook) return;
   found_work(w);
+  attend(w, true);
+  w.in_hook = true;
   hook(w.index);
+  w.in_hook = false;
   begin_search(w);
 }
 
@@ -55,7 +58,9 @@ void lifecycle::call_up() {
   const std::lock_guard hold{threads_lock_};
   const unsigned wanted = control_.wanted.load(std::memory_order_relaxed);
   for (unsigned n = wanted; n < size(); ++n) {
-    if (!threads_[n].joinable() && !idle_.is_gone(n)) idle_.leave(n, false);  // it was counted, and has never been there
+    if (threads_[n].joinable()) continue;              // it leaves by itself
+    if (!idle_.is_gone(n)) idle_.leave(n, false);      // it was counted, and has never been there
+    rt_.policy().hand_over(n);                         // but colors have been placed there
   }
   for (unsigned n = 1; n < wanted; ++n) start_thread(n);
   called_up_ = true;
@@ -72,7 +77,9 @@ void lifecycle::start_thread(unsigned index) {
     thread.join();           // it needs no lock of this one
     w.resigns = false;
     w.has_left.store(false, std::memory_order_relaxed);
+    w.signals_blocked.store(0, std::memory_order_relaxed);
   }
+  w.credits = 0;
   const bool joins = idle_.is_gone(index);
   if (joins) idle_.join(index);
   idle_.search();  // counted from now on, so that pause() waits for it
@@ -100,6 +107,7 @@ void lifecycle::dismiss() noexcept {
 bool lifecycle::resign(worker& w) noexcept {
   {
     const std::lock_guard hold{threads_lock_};
+    w.credits = 0;  // it looks around first, whichever way it goes
     if (!control_.is_too_many(w) || !called_up_) return false;
     w.resigns = true;
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <random>
@@ -169,6 +170,45 @@ TEST_P(changing_workers, come_and_go_between_two_runs_and_call_the_hooks) {
   for (unsigned n = 1; n < most; ++n) EXPECT_GE(started.count(n), 1u) << n;
 }
 
+/// Colors that were given to workers which are not there when the run begins; worker 0 has something to do all the time, and searches for nothing.
+class workers_that_never_came : public testing::Test {
+ protected:
+  void expect_all_to_run(runtime& rt, unsigned wanted_before) {
+    if (wanted_before != 0) rt.set_workers(wanted_before);
+    for (std::uint64_t n = 0; n < colors; ++n) rt.post(color{100 + n}, [this] { ++ran_; });
+    rt.set_workers(1);
+    rt.post(color{1}, [&] { go_on(rt); });
+    EXPECT_EQ(rt.run(), 0);
+    EXPECT_EQ(ran_, colors + more);
+  }
+
+ private:
+  static constexpr unsigned colors = 32;
+  static constexpr unsigned more = 32;
+
+  void go_on(runtime& rt) {
+    if (ran_ == colors && !asked_) {
+      asked_ = true;
+      for (std::uint64_t n = 0; n < more; ++n) rt.post(color{100 + n}, [this] { ++ran_; });
+    }
+    if (ran_ == colors + more) return rt.stop();
+    post(color{1}, [&] { go_on(rt); });
+  }
+
+  unsigned ran_ = 0;
+  bool asked_ = false;
+};
+
+TEST_F(workers_that_never_came, leave_what_was_theirs_from_the_beginning) {
+  runtime rt{up_to(4, 4)};
+  expect_all_to_run(rt, 0);
+}
+
+TEST_F(workers_that_never_came, leave_what_was_theirs_while_they_were_wanted) {
+  runtime rt{up_to(4, 1)};
+  expect_all_to_run(rt, 4);
+}
+
 TEST(set_workers, refuses_what_cannot_be) {
   runtime rt{up_to(4, 2)};
   EXPECT_EQ(rt.workers(), 2u);
@@ -220,7 +260,8 @@ TEST(a_cpu_follower, asks_again_if_there_was_no_thread) {
   detail::cpu_follower::look(2, 2, last, fail);
   detail::cpu_follower::look(2, 2, last, fail);
   EXPECT_EQ(asked, 2);
-  EXPECT_EQ(last.workers, 1u);
+  detail::cpu_follower::look(1, 2, last, [&](unsigned) { ++asked; });  // some may have come
+  EXPECT_EQ(asked, 3);
 }
 
 }  // namespace

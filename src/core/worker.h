@@ -35,6 +35,9 @@ struct alignas(128) worker : thread_context {
   /// Of colors; `turns` counts each batch of a color that has a backlog.
   [[nodiscard]] std::uint64_t whole_turns() const noexcept { return turns.get() - more_batches; }
 
+  /// Whether what it posts may wait for long behind what it does.
+  [[nodiscard]] bool is_busy() const noexcept { return in_event || in_hook; }
+
   line_cache event_lines;
   line_cache queue_lines;
 
@@ -44,6 +47,7 @@ struct alignas(128) worker : thread_context {
   int credits = 0;                              ///< events until the next look at the clock and outside
   real_memory::atomic<std::uint32_t> signals_blocked{0};  ///< the last lifecycle::block_signals that it has followed; read by who asks
   bool resigns = false;                         ///< it is about to leave: under lifecycle's threads_lock_, but for itself
+  bool in_hook = false;                         ///< options.on_worker_start or on_worker_stop, for as long as that takes
   bool beside = false;                          ///< while the runtime is paused: sleeps where no readiness comes
   unsigned watch_left = 0;                      ///< rests to spend as watcher although nothing was declined
   bool posts_readiness = false;                 ///< just now

@@ -58,6 +58,18 @@ TEST_P(workers_at_rest, of_two_that_choose_at_once_the_one_that_sees_itself_last
   EXPECT_FALSE(lifecycle_probe::is_in_wrong_bed(life(), 1, rests(1)));
 }
 
+// Nothing has been looked at when it sees that it may be wanted again.
+TEST_P(workers_at_rest, one_that_is_too_many_does_not_sleep) {
+  detail::worker& w = life().at(1);
+  const std::uint64_t before = w.sleeps.get();
+  lifecycle_probe::want(life(), 1);
+  sleepers().search();
+  life().rest(w, detail::polling::shared);
+  lifecycle_probe::want(life(), size());
+  EXPECT_EQ(w.sleeps.get(), before);
+  static_cast<void>(sleepers().end_search());
+}
+
 // It would sleep for ever: whoever polls next may be in a long event.
 TEST_P(workers_at_rest, one_that_finds_readiness_set_aside_does_not_sleep) {
   time.is_aside = true;

@@ -165,7 +165,7 @@ class runtime {
 
   /// Changes that, from 1 up to options.max_workers: more workers for handlers that block on a disk, or fewer beside other programs. No event is lost, and
   /// those of a color run in their order. New workers are there when this returns; those that are too many, the ones with the highest numbers, leave
-  /// after the event that they are in. While nobody runs the runtime, both wait for the next run. Each that comes calls options.on_worker_start, each that
+  /// after 64 events more at most. While nobody runs the runtime, both wait for the next run. Each that comes calls options.on_worker_start, each that
   /// leaves on_worker_stop.
   ///
   /// Threads: any; also from an event. Cost: a thread's start for each new one.

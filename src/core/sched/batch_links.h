@@ -77,7 +77,7 @@ struct default_poster::together {
 
   void link(default_poster& /*poster*/, color_queue& q, worker* /*from*/) const noexcept { owed->add(q); }
   void appended_at_home(default_poster& /*poster*/, const worker& from, appended outcome) const noexcept {
-    if (outcome == appended::activated && from.in_event) owed->add_local();
+    if (outcome == appended::activated && from.is_busy()) owed->add_local();
   }
   void before_delay() const noexcept { owed->pay_all(); }
 };

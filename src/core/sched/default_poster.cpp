@@ -105,7 +105,7 @@ void default_poster::link(color_queue& q, worker* from) noexcept {
 }
 
 void default_poster::after_append(const worker& from, appended outcome) noexcept {
-  if (outcome == appended::activated && from.in_event) after_local(homes_[from.index]);
+  if (outcome == appended::activated && from.is_busy()) after_local(homes_[from.index]);
 }
 
 /// Unless one searches already, which will find what waits.
@@ -122,7 +122,7 @@ void default_poster::after_link(unsigned owner, bool only_owner, worker* from) n
   if (seen.paused() || seen.forked()) return life_.posted_outside(seen);
   if (from != nullptr && from->index == owner) {
     // It came here between the look and the link: behind this event, if that lasts.
-    if (from->in_event && !only_owner) after_local(homes_[owner]);
+    if (from->is_busy() && !only_owner) after_local(homes_[owner]);
     return;
   }
   if (only_owner) return life_.summon(owner, from);

@@ -4,16 +4,20 @@
 #include <span>
 #include <thread>
 
-#include "core/sleep/sleep_control.h"
+#include "core/runtime_state.h"
 #include "core/sched/default_poster.h"
+#include "core/sleep/sleep_control.h"
 
 namespace tartan::detail {
 
-/// All that waits there goes to a worker that stays. Its idle colors stay its own until somebody posts to one: then that brings them here again.
+/// All that waits there goes to a worker that stays; another one's call ends when that worker is there again. Its idle colors stay its own until somebody
+/// posts to one: then that brings them here again.
 void default_poster::hand_over(unsigned worker_index) noexcept {
   home& from = homes_[worker_index];
   std::array<color_queue*, home::segment_slots> room;
-  while (from.has_loot()) {
+  const worker* const caller = rt_.worker_here();
+  const bool is_its_own = caller != nullptr && caller->index == worker_index;
+  while (from.has_loot() && (is_its_own || life_.sleepers().is_gone(worker_index))) {
     // That one may leave as well; then this is done once more there. It may be this very one, which is wanted again, and not there yet.
     const unsigned other = worker_index % life_.wanted();
     const unsigned to = other == worker_index || life_.sleepers().is_gone(other) ? 0 : other;

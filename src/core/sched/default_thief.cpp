@@ -13,7 +13,7 @@ default_thief::default_thief(default_state& shared, default_poster& poster, peer
     : default_part{shared},
       poster_{poster},
       peers_{peers},
-      most_searchers_{std::max(2u, std::min(shared.workers, shared.rt.cpus().count()) / 2)},
+      most_searchers_{std::max(2u, (shared.rt.settings().follow_cpus ? shared.workers : std::min(shared.workers, shared.rt.cpus().count())) / 2)},
       notes_(shared.workers) {}
 
 bool default_thief::search(worker& w) {

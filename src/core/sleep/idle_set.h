@@ -84,6 +84,7 @@ class idle_set {
   idle_set(unsigned workers, unsigned most_workers)
       : workers_{most_workers}, sleepers_{std::make_unique<sleeper[]>(most_workers)}, word_{workers * idle_view::one_awake, "idle word"} {
     for (unsigned n = workers; n < most_workers; ++n) sleepers_[n].state.store(gone, std::memory_order_relaxed);
+    if (workers < most_workers) word_.store(workers * idle_view::one_awake | idle_view::left_bit, std::memory_order_relaxed);
   }
 
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }

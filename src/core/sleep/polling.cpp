@@ -167,6 +167,12 @@ bool sleep_control::help_has_come(worker& helper, unsigned index) noexcept {
   return (before & spreading) != 0 && !more;
 }
 
+/// How many the workers have, as far as is known.
+unsigned sleep_control::usable_cpus_now() const noexcept {
+  const unsigned known = rt_.settings().follow_cpus ? wanted() : rt_.cpus().count();
+  return known != 0 ? known : size();
+}
+
 /// A tree of wake-ups: a worker that has found what waits behind long events, and may be in one itself from here on, wakes two others for what it has not
 /// taken to run, and each of these does the same. A chain, each of whose links takes 17 to 33 us, would be longer than 1 ms from some 30 workers on.
 ///
@@ -174,7 +180,7 @@ bool sleep_control::help_has_come(worker& helper, unsigned index) noexcept {
 /// W14 with 8 workers on 2 CPUs took four times the CPU time). Then workers are woken one at a time.
 void sleep_control::spread(worker& w) noexcept {
   const idle_view seen = idle_.view();
-  if (seen.sleeping() == 0 || seen.awake() >= rt_.cpus().count()) return;
+  if (seen.sleeping() == 0 || seen.awake() >= usable_cpus_now()) return;
   if (std::exchange(w.calls_for_victim, false)) static_cast<void>(wake_another(w, idle_.workers()));
   const std::size_t waiting = rt_.work().has_loot(w.index) ? rt_.work().waiting(w.index) : 0;
   const auto wanted = static_cast<std::uint32_t>(std::min<std::size_t>(waiting, woken_at_once));

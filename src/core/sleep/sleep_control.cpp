@@ -142,9 +142,9 @@ void sleep_control::rest(worker& w, polling how) noexcept {
     // Another one's watch may have ended before this one rested: then it has looked after that, or it is taken over
     // here.
     watch = watch || (may_watch(w) && idle_.start_watch());
-  } else if (w.index == 0) {
+  } else if (w.index == 0 || !control_.leave.load(std::memory_order_acquire)) {
     if (watch) end_watch(w);
-    get_up(w);  // its run is over
+    get_up(w);  // its run is over; or it is too many, and may be wanted again before it sleeps, with nothing looked at
     return attend(w, true);
   }
   sleep(w, until_ns, watch);
@@ -187,7 +187,10 @@ void sleep_control::sleep(worker& w, std::uint64_t until_ns, bool watch) noexcep
   const bed slept_in = w.rests_in;
   get_up(w);
   idle_.set_wake_at(w.index, never_ns);
-  if (leaving(w)) return set_aside(w);
+  if (leaving(w)) {
+    if (!idle_.view().paused()) attend(w, true);  // it may have polled, and its hook may take long
+    return set_aside(w);
+  }
   attend(w, true);
   if (slept_in == bed::source) {  // its-policy-polls
     w.was_missed = false;  // it has something to run now, or another one has looked

@@ -156,6 +156,7 @@ class sleep_control {
   [[nodiscard]] bool any_left_asleep() const noexcept;
   void ask_for_help(worker& w, bool has_slept) noexcept;
   void spread(worker& w) noexcept;
+  [[nodiscard]] unsigned usable_cpus_now() const noexcept;
   [[nodiscard]] bool all_poll() noexcept;
   bool harvest(worker& w) noexcept;
   void look_sooner(worker& w) noexcept;

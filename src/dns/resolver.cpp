@@ -35,8 +35,11 @@ task<result<std::vector<T>>> find(shared_state state, std::string name, record_t
   auto records = co_await state->find_records(name, type);
   if (!records) co_return records.error();
   std::vector<T> all;
-  for (record& r : *records) all.push_back(made(r));
-  std::ranges::stable_sort(all, before);
+  for (record& r : *records) {
+    T one = made(r);
+    const auto at = std::ranges::upper_bound(all, one, before);  // equal ones stay in the server's order
+    all.insert(at, std::move(one));
+  }
   co_return all;
 }
 

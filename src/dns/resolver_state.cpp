@@ -101,8 +101,10 @@ std::optional<result<host_addresses>> known_without_asking(std::string_view host
   if (!is_host_name(host)) return make_error_code(dns::errc::invalid_name);
   host_addresses found;
   if (const auto* const known = hosts.addresses_of(host)) {
-    for (const address& at : *known) {
-      if (is_wanted(at, family)) found.push_back({at, {}});
+    for (const bool is_ipv6 : {true, false}) {
+      for (const address& at : *known) {
+        if ((at.family() == AF_INET6) == is_ipv6 && is_wanted(at, family)) found.push_back({at, {}});
+      }
     }
   }
   if (found.empty() && is_within(host, "localhost")) {  // RFC 6761
@@ -113,7 +115,6 @@ std::optional<result<host_addresses>> known_without_asking(std::string_view host
   }
   if (found.empty() && is_within(host, "onion")) return make_error_code(dns::errc::no_such_host);  // RFC 7686
   if (found.empty()) return std::nullopt;
-  std::ranges::stable_partition(found, [](const dns::host_address& each) { return each.at.family() == AF_INET6; });
   return found;
 }
 
@@ -166,7 +167,12 @@ task<result<resolver_state::settings>> resolver_state::current() {
   const auto every_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds{with_.look_at_files_every}.count());
   if (settings_ != nullptr && now_ns - asked_files_ns_ < every_ns) co_return settings_;
   auto load = [servers = with_.configuration_file, hosts = with_.hosts_file, old = settings_] { return load_configuration(servers, hosts, old); };
-  auto loaded = co_await abandonable_blocking(load);
+  result<settings> loaded = settings{};
+  if (with_.configuration_file.empty() && with_.hosts_file.empty()) {
+    loaded = load();  // reads nothing: a simulation without files needs no thread
+  } else {
+    loaded = co_await abandonable_blocking(load);
+  }
   if (!loaded) co_return loaded.error();
   settings_ = std::move(*loaded);
   asked_files_ns_ = now_ns;

@@ -169,6 +169,25 @@ TEST_P(name_look_ups, ignore_answers_to_other_questions) {
   EXPECT_EQ(addresses("example.org", forged), "192.0.2.1:0/9");
 }
 
+TEST_P(name_look_ups, find_the_answer_behind_a_flood_of_forged_ones) {
+  const auto flood = [](const asked& q) -> name_server::replies {
+    name_server::replies all(150, reply{q}.ipv4(q.name, 1, ipv4_two).with_id_changed().bytes());
+    all.push_back(reply{q}.ipv4(q.name, 9, ipv4_one).bytes());
+    return all;
+  };
+  EXPECT_EQ(addresses("example.org", flood, {}, address_family::ipv4), "192.0.2.1:0/9");
+}
+
+TEST_P(name_look_ups, do_not_ask_again_where_all_servers_have_refused) {
+  std::size_t count = 0;
+  const auto refusing = [&](const asked& q) {
+    ++count;
+    return reply{q, 5};
+  };
+  EXPECT_EQ(addresses("example.org", refusing, [](auto& with) { with.attempts = 8; }, address_family::ipv4), "the name server refused to answer");
+  EXPECT_EQ(count, 1u);
+}
+
 TEST_P(name_look_ups, ask_the_next_server_if_one_fails) {
   name_server second{rt(), test::here_color, examples};
   const auto failing = [](const asked& q) -> name_server::replies { return reply{q, q.number % 2 == 0 ? 2U : 5U}; };

@@ -50,6 +50,21 @@ std::string text_of(const std::vector<tcp::connect_attempt>& attempts) {
   return all;
 }
 
+/// Listeners at one port of several addresses, which has to be free at all of them.
+std::vector<tcp::listener> listen_at(runtime& rt, const std::vector<std::string>& hosts, tcp::listen_options with = {.color = here_color}) {
+  for (;;) {
+    std::vector<tcp::listener> doors;
+    std::uint16_t port = 0;
+    for (const std::string& host : hosts) {
+      auto door = tcp::try_listen(rt, address::parse(host + ":" + std::to_string(port)).value(), with);
+      if (!door) break;
+      port = door->local_address().value().port();
+      doors.push_back(std::move(*door));
+    }
+    if (doors.size() == hosts.size()) return doors;
+  }
+}
+
 class connecting_by_name : public test::with_name_server {
  protected:
   /// Connects to a host whose servers listen at `at`, and says how.
@@ -57,13 +72,9 @@ class connecting_by_name : public test::with_name_server {
     std::vector<tcp::connect_attempt> attempts;
     std::error_code error;
     ask(std::move(serve), [&](dns::resolver& names, name_server&) -> task<> {
-      std::uint16_t port = 0;
-      std::vector<tcp::listener> doors;
-      for (const std::string& each : at) {
-        doors.push_back(tcp::listen(rt(), each + ":" + std::to_string(port), {.color = here_color}));
-        port = doors.back().local_address().value().port();
-      }
-      auto made = co_await tcp::connect(names, "example.org", port != 0 ? port : std::uint16_t{9}, {.attempts = &attempts});
+      const std::vector<tcp::listener> doors = listen_at(rt(), at);
+      const std::uint16_t port = doors.empty() ? std::uint16_t{9} : doors.front().local_address().value().port();
+      auto made = co_await tcp::connect(names, "example.org", port, {.attempts = &attempts});
       error = made.error();
       if (made) {
         EXPECT_EQ(made->color(), here_color);

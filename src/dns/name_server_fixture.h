@@ -89,9 +89,12 @@ class name_server {
   using replies = std::vector<std::string>;
   using function = std::function<replies(const asked&)>;
 
-  name_server(runtime& rt, color c, function f) : color_{c}, door_{udp::bind(rt, address::loopback(0), {.color = c})}, f_{std::move(f)} {
-    at_ = door_.local_address().value();
-    tcp_door_ = tcp::listen(rt, at_, {.color = c});
+  name_server(runtime& rt, color c, function f) : color_{c}, f_{std::move(f)} {
+    while (!door_.is_open()) {  // until a port is free for both
+      tcp_door_ = tcp::listen(rt, address::loopback(0), {.color = c});
+      at_ = tcp_door_.local_address().value();
+      if (auto door = udp::try_bind(rt, at_, {.color = c})) door_ = std::move(*door);
+    }
     spawn_in(rt, c, serve_datagrams, std::ref(*this)).detach();
     spawn_in(rt, c, serve_connections, std::ref(*this)).detach();
   }

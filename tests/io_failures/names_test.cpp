@@ -77,12 +77,16 @@ task<> look_up(server& from, dns::resolver& names, told& errors) {
 }
 
 void ask_a_server(runtime& rt, told& errors) {
-  auto datagrams = udp::try_bind(rt, address::loopback(0), {.color = stage});
-  if (!errors.ok(datagrams)) return;
-  const auto at = datagrams->local_address();
-  if (!errors.ok(at)) return datagrams->close();
-  auto connections = tcp::try_listen(rt, *at, {.color = stage});
-  if (!errors.ok(connections)) return datagrams->close();
+  auto connections = tcp::try_listen(rt, address::loopback(0), {.color = stage});
+  if (!errors.ok(connections)) return;
+  const auto at = connections->local_address();
+  if (!errors.ok(at)) return connections->close();
+  auto datagrams = udp::try_bind(rt, *at, {.color = stage});
+  if (datagrams.error() == std::errc::address_in_use) {  // by a program that has it for datagrams only: another one
+    connections->close();
+    return ask_a_server(rt, errors);
+  }
+  if (!errors.ok(datagrams)) return connections->close();
   dns::resolver_options with;
   with.servers = {*at};
   with.attempts = 1;

@@ -5,7 +5,11 @@
 #include <tartan/dns/resolver.h>
 #include <tartan/tartan.h>
 
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <span>
 #include <string>
 
 using namespace std::chrono_literals;
@@ -32,13 +36,14 @@ tartan::task<> print_addresses(tartan::dns::resolver& names, std::string host) {
 int main(int count, char** arguments) {
   tartan::runtime rt;
   tartan::dns::resolver names{rt};
-  rt.spawn([&]() -> tartan::task<> {
+  const auto everything = [&]() -> tartan::task<> {
     auto doors = co_await tartan::tcp::listen(rt, names, "localhost:0");
     if (!doors) co_return;
     tartan::spawn(greet, std::ref(doors->front())).detach();
     const auto at = doors->front().local_address();
     if (at) co_await read_greeting(names, at->port());
     for (int n = 1; n < count; ++n) co_await print_addresses(names, arguments[n]);
-  }).detach();
+  };
+  rt.spawn(everything).detach();
   rt.run_until_idle();
 }

@@ -57,7 +57,8 @@ void read_option(std::string_view word, server_settings& into) noexcept {
     return value;
   };
   if (const auto dots = number_behind("ndots:")) into.dots = std::min(*dots, 15U);
-  if (const auto seconds = number_behind("timeout:")) into.timeout = std::chrono::seconds{std::clamp(*seconds, 1U, 30U)};
+  if (const auto seconds = number_behind("timeout:"))
+    into.timeout = std::chrono::seconds{std::clamp(*seconds, 1U, 30U)};
   if (const auto rounds = number_behind("attempts:")) into.attempts = std::clamp(*rounds, 1U, 5U);
 }
 
@@ -79,10 +80,14 @@ std::string own_domain() {
   return std::string{without_dot(whole.substr(dot + 1))};
 }
 
-std::error_code last_error() noexcept { return {errno, std::system_category()}; }
+std::error_code last_error() noexcept {
+  return {errno, std::system_category()};
+}
 
-/// What it means that a file is not there, or not for this program.
-bool says_nothing(int error) noexcept { return error == ENOENT || error == ENOTDIR || error == EACCES; }
+/// Errors that make a file count as empty.
+bool says_nothing(int error) noexcept {
+  return error == ENOENT || error == ENOTDIR || error == EACCES;
+}
 
 struct file_text {
   file_stamp stamp;
@@ -114,7 +119,7 @@ result<file_text> read_file(const std::string& path) {
     return last_error();
   }
   const file_descriptor owned{descriptor};
-  struct stat found {};
+  struct stat found{};
   if (::fstat(descriptor, &found) != 0) return last_error();
   got.stamp = {true, found.st_ino, found.st_size, found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec};
   result<std::string> text = read_all(descriptor);
@@ -124,7 +129,7 @@ result<file_text> read_file(const std::string& path) {
 }
 
 file_stamp stamp_of(const std::string& path) noexcept {
-  struct stat found {};
+  struct stat found{};
   if (path.empty() || ::stat(path.c_str(), &found) != 0) return {};
   return {true, found.st_ino, found.st_size, found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec};
 }
@@ -169,9 +174,13 @@ const std::vector<std::string>* hosts_table::names_of(const address& at) const {
   return found != names_.end() ? &found->second : nullptr;
 }
 
-result<std::shared_ptr<const configuration>> load_configuration(const std::string& servers_path, const std::string& hosts_path,
+result<std::shared_ptr<const configuration>> load_configuration(const std::string& servers_path,
+                                                                const std::string& hosts_path,
                                                                 const std::shared_ptr<const configuration>& old) {
-  if (old != nullptr && stamp_of(servers_path) == old->servers_stamp && stamp_of(hosts_path) == old->hosts_stamp) return old;
+  const auto is_unchanged = [&] {
+    return stamp_of(servers_path) == old->servers_stamp && stamp_of(hosts_path) == old->hosts_stamp;
+  };
+  if (old != nullptr && is_unchanged()) return old;
   result<file_text> servers = read_file(servers_path);
   if (!servers) return servers.error();
   result<file_text> hosts = read_file(hosts_path);

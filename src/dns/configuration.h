@@ -62,11 +62,12 @@ struct configuration {
   file_stamp hosts_stamp;
 };
 
-/// Reads both files; gives `old` if neither has changed since. An empty path, and a file that does not exist or that this program may not read, say
-/// nothing. Blocks.
+/// Reads both files; gives `old` if neither has changed since. Blocks.
+///
+/// An empty path counts as an empty file, and so does a file that does not exist or that this program may not read.
 ///
 /// Errors: what the system says otherwise. std::bad_alloc.
-[[nodiscard]] result<std::shared_ptr<const configuration>> load_configuration(const std::string& servers_path, const std::string& hosts_path,
-                                                                              const std::shared_ptr<const configuration>& old);
+[[nodiscard]] result<std::shared_ptr<const configuration>> load_configuration(
+    const std::string& servers_path, const std::string& hosts_path, const std::shared_ptr<const configuration>& old);
 
 }  // namespace tartan::detail

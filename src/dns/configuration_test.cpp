@@ -23,7 +23,8 @@ std::string text_of(const std::vector<address>& all) {
 TEST(resolv_conf, names_servers_domains_and_options) {
   const server_settings got = read_server_settings(
       "# a comment\n; another\nnameserver 192.0.2.1\nnameserver\t2001:db8::1 # this one\nnameserver nonsense\n"
-      "domain old.example\nsearch first.example second.example.\noptions ndots:2 timeout:3 attempts:4 rotate edns0\nsortlist 1.2.3.4\n");
+      "domain old.example\nsearch first.example second.example.\noptions ndots:2 timeout:3 attempts:4 rotate "
+      "edns0\nsortlist 1.2.3.4\n");
   EXPECT_EQ(text_of(got.servers), "192.0.2.1:0 [2001:db8::1]:0 ");
   EXPECT_EQ(got.search, (names{"first.example", "second.example"}));
   EXPECT_EQ(got.dots, 2u);
@@ -54,7 +55,9 @@ TEST(resolv_conf, has_defaults_and_limits) {
 
 TEST(hosts_files, give_addresses_by_name_and_names_by_address) {
   hosts_table table;
-  table.read("127.0.0.1 localhost\r\n192.0.2.1 Box.example box\n2001:db8::1 box # box again\n192.0.2.1 box\n\n  \nx y\n192.0.2.3\n192.0.2.4 b/d ok");
+  table.read(
+      "127.0.0.1 localhost\r\n192.0.2.1 Box.example box\n2001:db8::1 box # box again\n192.0.2.1 box\n\n  \nx "
+      "y\n192.0.2.3\n192.0.2.4 b/d ok");
   EXPECT_EQ(text_of(*table.addresses_of("BOX")), "192.0.2.1:0 [2001:db8::1]:0 ");
   EXPECT_EQ(text_of(*table.addresses_of("localhost")), "127.0.0.1:0 ");
   EXPECT_EQ(table.addresses_of("y"), nullptr);
@@ -66,7 +69,9 @@ TEST(hosts_files, give_addresses_by_name_and_names_by_address) {
 
 TEST(name_configurations, are_kept_until_a_file_changes) {
   const test::temporary_folder folder;
-  const auto write = [&](const char* name, const std::string& text) { std::ofstream{folder / name, std::ios::trunc} << text; };
+  const auto write = [&](const char* name, const std::string& text) {
+    std::ofstream{folder / name, std::ios::trunc} << text;
+  };
   const auto load = [&](const auto& old) { return load_configuration(folder / "resolv.conf", folder / "hosts", old); };
   const auto empty = load(nullptr).value();
   EXPECT_TRUE(empty->servers.servers.empty()) << "files that are not there say nothing";
@@ -79,7 +84,8 @@ TEST(name_configurations, are_kept_until_a_file_changes) {
   const auto second = load(first).value();
   EXPECT_EQ(second->servers.servers.size(), 1u);
   EXPECT_EQ(second->servers.search, (names{"a.example"}));
-  EXPECT_EQ(load_configuration("", "", nullptr).value()->servers.search, names{}) << "without files nothing of this machine is searched";
+  EXPECT_EQ(load_configuration("", "", nullptr).value()->servers.search, names{})
+      << "without files nothing of this machine is searched";
 }
 
 }  // namespace

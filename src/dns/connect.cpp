@@ -83,8 +83,13 @@ class address_queue {
 /// Color: the caller's, but for look_up, which goes to the resolver's.
 class race final : private detail::address_sink {
  public:
-  race(shared_state state, std::string host, std::uint16_t port, const connect_name_options& with, std::source_location site)
-      : state_{std::move(state)}, host_{std::move(host)}, port_{port}, with_{with}, site_{site},
+  race(shared_state state, std::string host, std::uint16_t port, const connect_name_options& with,
+       std::source_location site)
+      : state_{std::move(state)},
+        host_{std::move(host)},
+        port_{port},
+        with_{with},
+        site_{site},
         rt_{detail::required_runtime("tartan::tcp::connect", site)} {}
 
   task<result<stream>> run() {
@@ -143,7 +148,9 @@ class race final : private detail::address_sink {
     static_cast<void>(co_await of.heard_.send(std::move(ended)));
   }
 
-  [[nodiscard]] clock::time_point now() const noexcept { return clock::time_point{std::chrono::nanoseconds{rt_.now_ns()}}; }
+  [[nodiscard]] clock::time_point now() const noexcept {
+    return clock::time_point{std::chrono::nanoseconds{rt_.now_ns()}};
+  }
 
   /// IPv4 addresses wait a little for those of IPv6; an attempt runs alone for a while, unless it fails.
   [[nodiscard]] bool may_begin() const noexcept {
@@ -155,7 +162,8 @@ class race final : private detail::address_sink {
   /// When something may begin of which no news tells.
   [[nodiscard]] clock::time_point wakes_at() const noexcept {
     if (queue_.empty()) return clock::time_point::max();
-    if (ipv6_awaited_until_ && !queue_.has_ipv6()) return std::max(*ipv6_awaited_until_, running_ == 0 ? now() : next_at_);
+    if (ipv6_awaited_until_ && !queue_.has_ipv6())
+      return std::max(*ipv6_awaited_until_, running_ == 0 ? now() : next_at_);
     return next_at_;
   }
 
@@ -231,33 +239,26 @@ bool is_not_here(std::error_code error) noexcept {
   return error == std::errc::address_not_available || error == std::errc::address_family_not_supported;
 }
 
-}  // namespace
-
-task<result<stream>> connect(const dns::resolver& names, std::string host, std::uint16_t port, connect_name_options with,
-                             std::source_location site) {
-  return connect_with(detail::resolver_access::state(names), std::move(host), port, with, site);
+task<result<std::vector<listener>>> without_port() {
+  co_return std::make_error_code(std::errc::invalid_argument);
 }
 
-task<result<stream>> connect(std::string host, std::uint16_t port, connect_name_options with, std::source_location site) {
-  const dns::resolver names{{}, site};
-  co_return co_await connect(names, std::move(host), port, with, site);
-}
-
-task<result<std::vector<listener>>> listen(runtime& rt, const dns::resolver& names, std::string at, listen_options with) {
+task<result<std::vector<listener>>> listen_at_number(runtime& rt, address at, listen_options with) {
+  auto door = try_listen(rt, at, with);
+  if (!door) co_return door.error();
   std::vector<listener> doors;
-  if (const auto number = address::parse(at)) {
-    auto door = try_listen(rt, *number, with);
-    if (!door) co_return door.error();
-    doors.push_back(std::move(*door));
-    co_return doors;
-  }
-  const auto parts = split(at);
-  if (!parts) co_return std::make_error_code(std::errc::invalid_argument);
-  const auto found = co_await names.addresses(parts->host);
+  doors.push_back(std::move(*door));
+  co_return doors;
+}
+
+task<result<std::vector<listener>>> listen_at_host(runtime& rt, task<result<host_addresses>> look_up,
+                                                   std::uint16_t port, listen_options with) {
+  const auto found = co_await std::move(look_up);
   if (!found) co_return found.error();
+  std::vector<listener> doors;
   std::error_code missing;
   for (const dns::host_address& each : *found) {
-    auto door = try_listen(rt, each.at.with_port(parts->port), with);
+    auto door = try_listen(rt, each.at.with_port(port), with);
     if (door) {
       doors.push_back(std::move(*door));
     } else if (is_not_here(door.error())) {
@@ -268,6 +269,28 @@ task<result<std::vector<listener>>> listen(runtime& rt, const dns::resolver& nam
   }
   if (doors.empty()) co_return missing;
   co_return doors;
+}
+
+}  // namespace
+
+task<result<stream>> connect(const dns::resolver& names, std::string host, std::uint16_t port,
+                             connect_name_options with, std::source_location site) {
+  return connect_with(detail::resolver_access::state(names), std::move(host), port, with, site);
+}
+
+task<result<stream>> connect(std::string host, std::uint16_t port, connect_name_options with,
+                             std::source_location site) {
+  const dns::resolver names{{}, site};
+  co_return co_await connect(names, std::move(host), port, with, site);
+}
+
+task<result<std::vector<listener>>> listen(runtime& rt, const dns::resolver& names, std::string at,
+                                           listen_options with) {
+  const auto number = address::parse(at);
+  if (number) return listen_at_number(rt, *number, with);
+  const auto parts = split(at);
+  if (!parts) return without_port();
+  return listen_at_host(rt, names.addresses(parts->host), parts->port, with);
 }
 
 }  // namespace tartan::tcp

@@ -45,13 +45,16 @@ struct host {
 std::string text_of(const std::vector<tcp::connect_attempt>& attempts) {
   std::string all;
   for (const auto& each : attempts) {
-    all += each.to.with_port(0).to_string() + (each.error == std::errc::connection_refused ? " refused; " : each.error ? " failed; " : " won; ");
+    all += each.to.with_port(0).to_string() + (each.error == std::errc::connection_refused ? " refused; "
+                                               : each.error                                ? " failed; "
+                                                                                           : " won; ");
   }
   return all;
 }
 
 /// Listeners at one port of several addresses, which has to be free at all of them.
-std::vector<tcp::listener> listen_at(runtime& rt, const std::vector<std::string>& hosts, tcp::listen_options with = {.color = here_color}) {
+std::vector<tcp::listener> listen_at(runtime& rt, const std::vector<std::string>& hosts,
+                                     tcp::listen_options with = {.color = here_color}) {
   for (;;) {
     std::vector<tcp::listener> doors;
     std::uint16_t port = 0;
@@ -95,7 +98,8 @@ TEST_P(connecting_by_name, goes_on_at_once_when_an_address_refuses) {
 }
 
 TEST_P(connecting_by_name, takes_what_one_family_has) {
-  EXPECT_EQ(connect_to(host{{}, {ipv4_without_server, ipv4_loopback}}, {"127.0.0.1"}), "127.0.0.2:0 refused; 127.0.0.1:0 won; ");
+  EXPECT_EQ(connect_to(host{{}, {ipv4_without_server, ipv4_loopback}}, {"127.0.0.1"}),
+            "127.0.0.2:0 refused; 127.0.0.1:0 won; ");
 }
 
 TEST_P(connecting_by_name, says_what_was_tried_last_when_all_fail) {

@@ -15,30 +15,32 @@ namespace tartan::detail {
 
 namespace {
 
-/// c-ares measures time by the kernel's clock; the limits are ours, and come long before this one.
+/// c-ares measures time by the kernel's clock, so its timeouts must never fire: with_timeout ends an exchange.
 constexpr int never_ms = 24 * 60 * 60 * 1000;
 
-/// Datagrams that one event looks at: a flood of forged ones does not hold the worker.
+/// Datagrams that one event looks at, so that a flood of forged ones does not hold the worker.
 constexpr unsigned most_datagrams = 64;
 
-/// What c-ares may need once in a process.
+/// c-ares wants this once in a process.
 int begin_library() noexcept {
   static const int begun = ::ares_library_init(ARES_LIB_INIT_ALL);
   return begun;
 }
 
-/// What the system says because it lacks something, which another server cannot mend.
-std::error_code out_of(int status) noexcept {
+/// Why c-ares could not make a channel.
+std::error_code error_of(int status) noexcept {
   return std::make_error_code(status == ARES_ENOMEM ? std::errc::not_enough_memory : std::errc::io_error);
 }
 
-/// The server as c-ares knows it; where it really is, connect() looks up in the exchange.
+/// The server as c-ares knows it, to compare senders with. socket_calls::connect uses the exchange's own address, which
+/// may have a scope.
 ares_addr_port_node node_of(const address& server) noexcept {
   ares_addr_port_node node{};
   node.family = server.family();
   node.udp_port = node.tcp_port = server.port();
   if (server.family() == AF_INET6) {
-    std::memcpy(&node.addr.addr6, &reinterpret_cast<const sockaddr_in6*>(server.data())->sin6_addr, sizeof node.addr.addr6);
+    std::memcpy(&node.addr.addr6, &reinterpret_cast<const sockaddr_in6*>(server.data())->sin6_addr,
+                sizeof node.addr.addr6);
   } else {
     node.addr.addr4 = reinterpret_cast<const sockaddr_in*>(server.data())->sin_addr;
   }
@@ -47,7 +49,7 @@ ares_addr_port_node node_of(const address& server) noexcept {
 
 }  // namespace
 
-/// What c-ares calls for its sockets. Each gives -1 and errno on failure.
+/// The socket functions that c-ares calls. On failure they give -1 and set errno.
 struct exchange::socket_calls {
   static exchange& of(void* self) noexcept { return *static_cast<exchange*>(self); }
 
@@ -103,7 +105,7 @@ struct exchange::socket_calls {
       if (got == 0 && from != nullptr) continue;  // an empty datagram is no answer, and no end
       if (got < 0) return e.refuse(got);
       if (length != nullptr) *length = message.msg_namelen;
-      if (got == 0) e.error_ = std::make_error_code(std::errc::connection_reset);  // the server has ended before it answered
+      if (got == 0) e.error_ = std::make_error_code(std::errc::connection_reset);  // the end, and no answer yet
       return got;
     }
   }
@@ -151,7 +153,7 @@ void exchange::close() noexcept {
 }
 
 std::error_code exchange::open() {
-  if (const int begun = begin_library(); begun != ARES_SUCCESS) return out_of(begun);
+  if (const int begun = begin_library(); begun != ARES_SUCCESS) return error_of(begun);
   static char lookups[] = "b";  // name servers only
   ares_options with{};
   with.flags = ARES_FLAG_NOCHECKRESP | ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES;
@@ -165,17 +167,18 @@ std::error_code exchange::open() {
   in_addr some{};
   with.servers = &some;
   with.nservers = 1;
-  const int given = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_NDOTS | ARES_OPT_DOMAINS | ARES_OPT_LOOKUPS |
-                    ARES_OPT_SERVERS | ARES_OPT_SORTLIST | ARES_OPT_NOROTATE | ARES_OPT_SOCK_STATE_CB;
+  const int given = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_NDOTS | ARES_OPT_DOMAINS |
+                    ARES_OPT_LOOKUPS | ARES_OPT_SERVERS | ARES_OPT_SORTLIST | ARES_OPT_NOROTATE |
+                    ARES_OPT_SOCK_STATE_CB;
   if (const int got = ::ares_init_options(&channel_, &with, given); got != ARES_SUCCESS) {
     channel_ = nullptr;
-    return out_of(got);
+    return error_of(got);
   }
-  static constexpr ares_socket_functions calls{&socket_calls::open, &socket_calls::close, &socket_calls::connect, &socket_calls::receive,
-                                               &socket_calls::send};
+  static constexpr ares_socket_functions calls{&socket_calls::open, &socket_calls::close, &socket_calls::connect,
+                                               &socket_calls::receive, &socket_calls::send};
   ::ares_set_socket_functions(channel_, &calls, this);
   ares_addr_port_node server = node_of(server_);
-  if (const int got = ::ares_set_servers_ports(channel_, &server); got != ARES_SUCCESS) return out_of(got);
+  if (const int got = ::ares_set_servers_ports(channel_, &server); got != ARES_SUCCESS) return error_of(got);
   return {};
 }
 

@@ -32,12 +32,12 @@ class exchange {
   exchange& operator=(const exchange&) = delete;
   ~exchange();
 
-  /// Sends the question, and waits until it is answered or the server cannot be reached. Takes as long as it takes.
+  /// Sends the question and waits for the answer, or until the server cannot be reached. It has no time limit.
   ///
   /// Errors: errc::canceled, errc::closed; what the system says of the socket. std::bad_alloc.
   [[nodiscard]] task<result<message_bytes>> run(const message_bytes& question);
 
-  /// What waits ends with errc::closed.
+  /// run() ends with errc::closed.
   void close() noexcept;
 
  private:
@@ -45,7 +45,7 @@ class exchange {
 
   [[nodiscard]] std::error_code open();
   [[nodiscard]] result<message_bytes> take();
-  /// Notes what the system said of a socket, for c-ares by errno.
+  /// Keeps the error of a system call, and hands it to c-ares by errno.
   int refuse(long negative) noexcept;
   void let_go(int descriptor) noexcept;
   static void answered(void* self, int status, int timeouts, unsigned char* bytes, int length) noexcept;
@@ -53,7 +53,7 @@ class exchange {
   io_system& system_;
   address server_;
   ares_channeldata* channel_ = nullptr;
-  /// The socket that was opened last, which the answer is expected at.
+  /// The socket that was opened last: the answer is expected there.
   int socket_ = -1;
   bool is_datagram_ = false;
   bool wants_room_ = false;

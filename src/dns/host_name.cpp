@@ -11,8 +11,12 @@ namespace tartan::detail {
 
 namespace {
 
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
 bool is_label_byte(char c) noexcept {
   return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '-' || c == '_';
 }
@@ -66,7 +70,8 @@ std::optional<address> numeric_host(std::string_view host) noexcept {
   }
 }
 
-std::vector<std::string> search_candidates(std::string_view name, const std::vector<std::string>& search, unsigned dots) {
+std::vector<std::string> search_candidates(std::string_view name, const std::vector<std::string>& search,
+                                           unsigned dots) {
   std::vector<std::string> all;
   const bool is_absolute = name.ends_with('.');
   if (is_absolute) name.remove_suffix(1);

@@ -13,7 +13,7 @@ namespace tartan::detail {
 inline constexpr std::size_t most_name_bytes = 253;
 inline constexpr std::size_t most_label_bytes = 63;
 
-/// Whether it is a name that is asked for, and that is believed when an answer has it. A trailing dot is not part of it.
+/// Whether name servers are asked for this name, and whether it is accepted from an answer. Without a trailing dot.
 [[nodiscard]] bool is_host_name(std::string_view name) noexcept;
 
 [[nodiscard]] bool same_name(std::string_view a, std::string_view b) noexcept;
@@ -27,7 +27,8 @@ inline constexpr std::size_t most_label_bytes = 63;
 [[nodiscard]] bool looks_numeric(std::string_view host) noexcept;
 
 /// What to ask for, in this order, for a name as the user has written it. Empty if none is a name of a host.
-[[nodiscard]] std::vector<std::string> search_candidates(std::string_view name, const std::vector<std::string>& search, unsigned dots);
+[[nodiscard]] std::vector<std::string> search_candidates(std::string_view name, const std::vector<std::string>& search,
+                                                         unsigned dots);
 
 /// "4.3.2.1.in-addr.arpa"; empty if it is no IP address.
 [[nodiscard]] std::string reverse_name(const address& of);

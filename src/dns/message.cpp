@@ -1,4 +1,5 @@
-// c-ares expands names, which may be compressed. It knows no times to live of most types, so the records are walked here.
+// c-ares expands names, which may be compressed. Its parsers drop the time to live of most types, so this file walks
+// the records itself.
 #include "dns/message.h"
 
 #include <ares.h>
@@ -14,8 +15,6 @@
 namespace tartan::detail {
 
 namespace {
-
-
 
 constexpr std::uint16_t class_internet = 1;
 constexpr int most_aliases = 16;
@@ -76,7 +75,7 @@ class reader {
   bool failed_ = false;
 };
 
-/// A name that a user gets: hosts, and "." for none. Whoever answers could hide anything in it.
+/// A name that a user gets, or none (empty, for "."). A hostile server could put any bytes into a name.
 std::optional<std::string> believable(std::string&& name) {
   if (!name.empty() && !is_host_name(name)) return std::nullopt;
   return std::move(name);
@@ -168,7 +167,8 @@ bool read_record(reader& from, std::vector<record>& into) {
 result<message_bytes> write_question(const question& q, std::uint16_t id) {
   unsigned char* made = nullptr;
   int length = 0;
-  const int got = ::ares_create_query(q.name.c_str(), class_internet, static_cast<int>(q.type), id, 1, &made, &length, 0);
+  const int got =
+      ::ares_create_query(q.name.c_str(), class_internet, static_cast<int>(q.type), id, 1, &made, &length, 0);
   const std::unique_ptr<void, decltype(&::ares_free_string)> owned{made, &::ares_free_string};
   if (got == ARES_ENOMEM) throw std::bad_alloc{};
   if (got != ARES_SUCCESS) return make_error_code(dns::errc::invalid_name);
@@ -201,7 +201,8 @@ result<std::vector<record>> records_for(const question& q, const answer& from) {
   std::string name = q.name;
   std::uint32_t time_to_live = ~0U;
   const auto next_alias = [&] {
-    return std::ranges::find_if(from.records, [&](const record& r) { return r.type == record_type::cname && same_name(r.owner, name); });
+    return std::ranges::find_if(
+        from.records, [&](const record& r) { return r.type == record_type::cname && same_name(r.owner, name); });
   };
   int aliases = 0;
   for (auto alias = next_alias(); alias != from.records.end(); alias = next_alias()) {

@@ -36,17 +36,22 @@ TEST(dns_messages, ask_one_question_with_recursion_desired) {
 
 TEST(dns_messages, are_malformed_if_anything_is_cut_off) {
   const asked q = ask("a.example", record_type::srv);
-  const std::string whole = reply{q}.alias("a.example", 1, "b.example")
-                                .add("b.example", record_type::srv, 2, wire16(1) + wire16(2) + wire16(3) + wire_name("c.example"))
-                                .add("b.example", record_type::txt, 2, "\3abc\1d")
-                                .bytes();
+  const std::string whole =
+      reply{q}
+          .alias("a.example", 1, "b.example")
+          .add("b.example", record_type::srv, 2, wire16(1) + wire16(2) + wire16(3) + wire_name("c.example"))
+          .add("b.example", record_type::txt, 2, "\3abc\1d")
+          .bytes();
   ASSERT_EQ(read(whole)->records.size(), 3u);
-  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) EXPECT_EQ(read(whole.substr(0, bytes)).error(), dns::errc::malformed) << bytes;
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)
+    EXPECT_EQ(read(whole.substr(0, bytes)).error(), dns::errc::malformed) << bytes;
 }
 
 TEST(dns_messages, are_malformed_if_data_does_not_fill_its_record) {
   const asked q = ask("a.example", record_type::a);
-  const auto with = [&](record_type type, const std::string& data) { return read(reply{q}.add("a.example", type, 1, data).bytes()).error(); };
+  const auto with = [&](record_type type, const std::string& data) {
+    return read(reply{q}.add("a.example", type, 1, data).bytes()).error();
+  };
   const std::error_code malformed = dns::errc::malformed;
   EXPECT_EQ(with(record_type::a, "abc"), malformed);
   EXPECT_EQ(with(record_type::a, "abcde"), malformed);
@@ -56,7 +61,8 @@ TEST(dns_messages, are_malformed_if_data_does_not_fill_its_record) {
   EXPECT_EQ(with(record_type::txt, ""), malformed);
   EXPECT_EQ(with(record_type::txt, "\5abc"), malformed);
   EXPECT_EQ(with(record_type::ptr, wire16(0xc0ff)), malformed);
-  EXPECT_EQ(with(static_cast<record_type>(99), "anything"), std::error_code{}) << "types that are not known are passed over";
+  EXPECT_EQ(with(static_cast<record_type>(99), "anything"), std::error_code{})
+      << "types that are not known are passed over";
 }
 
 TEST(dns_messages, that_are_questions_are_no_answers) {
@@ -82,12 +88,16 @@ TEST(dns_messages, have_no_negative_time_to_live) {
 TEST(dns_messages, with_any_bytes_are_read_safely) {
   std::mt19937_64 random{test::seed()};
   const asked q = ask("a.example", record_type::txt);
-  const std::string whole = reply{q}.alias("a.example", 1, "b.example").add("b.example", record_type::mx, 2, wire16(1) + wire_name("c.example"))
-                                .add("b.example", record_type::txt, 2, "\3abc\1d").bytes();
+  const std::string whole = reply{q}
+                                .alias("a.example", 1, "b.example")
+                                .add("b.example", record_type::mx, 2, wire16(1) + wire_name("c.example"))
+                                .add("b.example", record_type::txt, 2, "\3abc\1d")
+                                .bytes();
   std::size_t well_formed = 0;
   for (unsigned round = 0; round < test::rounds(20'000); ++round) {
     std::string changed = whole;
-    for (auto changes = random() % 4; changes != 0; --changes) changed[random() % changed.size()] = static_cast<char>(random());
+    for (auto changes = random() % 4; changes != 0; --changes)
+      changed[random() % changed.size()] = static_cast<char>(random());
     changed.resize(changed.size() - (random() % 3 == 0 ? random() % changed.size() : 0));
     const auto got = read(changed, 1000);
     well_formed += got ? 1 : 0;

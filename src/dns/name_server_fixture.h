@@ -35,8 +35,12 @@ struct asked {
   unsigned number = 0;  ///< how many came before it
 };
 
-inline std::string wire16(unsigned number) { return {static_cast<char>(number >> 8), static_cast<char>(number & 255)}; }
-inline std::string wire32(std::uint32_t number) { return wire16(number >> 16) + wire16(number & 0xffff); }
+inline std::string wire16(unsigned number) {
+  return {static_cast<char>(number >> 8), static_cast<char>(number & 255)};
+}
+inline std::string wire32(std::uint32_t number) {
+  return wire16(number >> 16) + wire16(number & 0xffff);
+}
 inline std::string wire_name(std::string_view name) {
   std::string wire;
   while (!name.empty()) {
@@ -62,7 +66,9 @@ class reply {
     bytes_.replace(6, 2, wire16(++records_));
     return *this;
   }
-  reply& ipv4(std::string_view owner, std::uint32_t time_to_live, std::string_view four) { return add(owner, record_type::a, time_to_live, four); }
+  reply& ipv4(std::string_view owner, std::uint32_t time_to_live, std::string_view four) {
+    return add(owner, record_type::a, time_to_live, four);
+  }
   reply& alias(std::string_view owner, std::uint32_t time_to_live, std::string_view to) {
     return add(owner, record_type::cname, time_to_live, wire_name(to));
   }
@@ -134,7 +140,8 @@ class name_server {
       const std::string message{reinterpret_cast<const char*>(room.data()), got->bytes};
       replies all = self.answer(message, false);
       if (self.delay) {
-        spawn_in(self.color_, send_later, std::ref(self), self.delay(self.questions_.back()), std::move(all), got->from).detach();
+        spawn_in(self.color_, send_later, std::ref(self), self.delay(self.questions_.back()), std::move(all), got->from)
+            .detach();
         continue;
       }
       for (const std::string& each : all) static_cast<void>(co_await self.door_.send_to(bytes_of(each), got->from));
@@ -181,14 +188,17 @@ class name_server {
   std::vector<asked> questions_;
 };
 
-/// Options for a resolver that knows this server only, and no file.
-inline dns::resolver_options only(const name_server& server) {
+/// Options for a resolver that knows one server, and no file.
+inline dns::resolver_options only_at(const address& server) {
   dns::resolver_options with;
-  with.servers = {server.at()};
+  with.servers = {server};
   with.search.emplace();
   with.configuration_file.clear();
   with.hosts_file.clear();
   return with;
+}
+inline dns::resolver_options only(const name_server& server) {
+  return only_at(server.at());
 }
 
 }  // namespace tartan::test

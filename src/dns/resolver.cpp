@@ -56,7 +56,8 @@ resolver::resolver(runtime& rt, resolver_options with)
     : state_{std::make_shared<resolver_state>(rt.state(), strand{rt, strand_name}, std::move(with))} {}
 
 resolver::resolver(resolver_options with, std::source_location site)
-    : state_{std::make_shared<resolver_state>(tartan::detail::required_runtime("dns::resolver", site), strand{strand_name, site}, std::move(with))} {}
+    : state_{std::make_shared<resolver_state>(tartan::detail::required_runtime("dns::resolver", site),
+                                              strand{strand_name, site}, std::move(with))} {}
 
 resolver& resolver::operator=(resolver&& other) noexcept {
   if (this != &other) {
@@ -66,9 +67,11 @@ resolver& resolver::operator=(resolver&& other) noexcept {
   return *this;
 }
 
-resolver::~resolver() { abandon(); }
+resolver::~resolver() {
+  abandon();
+}
 
-/// If nobody else has the state, nothing is under way: then no event is needed, which might come after the end of the run.
+/// Each look-up holds the state. If this is the only holder, nothing is under way and no event is needed.
 void resolver::abandon() noexcept {
   if (state_ != nullptr && state_.use_count() != 1) close();
 }
@@ -86,7 +89,9 @@ task<result<std::vector<host_address>>> resolver::addresses(std::string host, ad
 }
 
 task<result<std::vector<mail_exchanger>>> resolver::mail_exchangers(std::string domain) const {
-  constexpr auto made = [](record& r) { return mail_exchanger{r.numbers[0], std::move(r.data), seconds{r.time_to_live}}; };
+  constexpr auto made = [](record& r) {
+    return mail_exchanger{r.numbers[0], std::move(r.data), seconds{r.time_to_live}};
+  };
   constexpr auto before = [](const mail_exchanger& a, const mail_exchanger& b) { return a.preference < b.preference; };
   return find<mail_exchanger>(state_, std::move(domain), record_type::mx, made, before);
 }
@@ -105,6 +110,8 @@ task<result<std::vector<text>>> resolver::texts(std::string name) const {
   return find<text>(state_, std::move(name), record_type::txt, made, before);
 }
 
-task<result<std::vector<host_name>>> resolver::names(address of) const { return find_names(state_, of); }
+task<result<std::vector<host_name>>> resolver::names(address of) const {
+  return find_names(state_, of);
+}
 
 }  // namespace tartan::dns

@@ -26,19 +26,23 @@ constexpr std::uint16_t dns_port = 53;
 void check(const dns::resolver_options& with) {
   if (with.servers.size() > most_servers) throw std::invalid_argument{"resolver_options::servers: more than 8"};
   for (const address& server : with.servers) {
-    if (!server.is_ip()) throw std::invalid_argument{"resolver_options::servers: '" + server.to_string() + "' is no IP address"};
+    if (!server.is_ip())
+      throw std::invalid_argument{"resolver_options::servers: '" + server.to_string() + "' is no IP address"};
   }
-  if (with.search && with.search->size() > most_search_domains) throw std::invalid_argument{"resolver_options::search: more than 16"};
+  if (with.search && with.search->size() > most_search_domains)
+    throw std::invalid_argument{"resolver_options::search: more than 16"};
   for (const std::string& domain : with.search.value_or(std::vector<std::string>{})) {
     if (!is_host_name(domain)) throw std::invalid_argument{"resolver_options::search: '" + domain + "' is no domain"};
   }
-  if (with.timeout && *with.timeout <= std::chrono::milliseconds{0}) throw std::invalid_argument{"resolver_options::timeout: not above 0"};
+  if (with.timeout && (*with.timeout < std::chrono::milliseconds{1} || *with.timeout > std::chrono::hours{1}))
+    throw std::invalid_argument{"resolver_options::timeout: not between 1 ms and 1 h"};
   if (with.attempts && (*with.attempts == 0 || *with.attempts > most_rounds)) {
-    throw std::invalid_argument{"resolver_options::attempts: " + std::to_string(*with.attempts) + " is not between 1 and 8"};
+    throw std::invalid_argument{"resolver_options::attempts: " + std::to_string(*with.attempts) +
+                                " is not between 1 and 8"};
   }
 }
 
-/// Not to be guessed: who forges an answer has to know it, and the port.
+/// A forged answer has to guess the id and the port.
 result<std::uint16_t> random_id() noexcept {
   std::uint16_t id = 0;
   ssize_t got = 0;
@@ -49,21 +53,24 @@ result<std::uint16_t> random_id() noexcept {
   return id;
 }
 
-/// What no other server could mend.
+/// Errors that another server would not mend.
 bool ends_the_question(std::error_code error) noexcept {
   return error == errc::canceled || error == errc::closed || error == std::errc::too_many_files_open ||
-         error == std::errc::too_many_files_open_in_system || error == std::errc::not_enough_memory || error == std::errc::no_buffer_space ||
-         error == dns::errc::too_many_records || error == dns::errc::invalid_name;
+         error == std::errc::too_many_files_open_in_system || error == std::errc::not_enough_memory ||
+         error == std::errc::no_buffer_space || error == dns::errc::too_many_records ||
+         error == dns::errc::invalid_name;
 }
 
-/// Whether the next name of the search list may be tried.
+/// Errors after which the next name of the search list is tried.
 bool goes_on_searching(std::error_code error) noexcept {
   return error == dns::errc::no_such_host || error == dns::errc::no_data || error == dns::errc::server_failure;
 }
 
-/// Which of two errors says more: anything, a name without such records, no such name.
+/// The error to report of two: any other error goes before no_data, and no_data before no_such_host.
 std::error_code worse(std::error_code one, std::error_code other) noexcept {
-  const auto rank = [](std::error_code e) { return !e ? 0 : e == dns::errc::no_such_host ? 1 : e == dns::errc::no_data ? 2 : 3; };
+  const auto rank = [](std::error_code e) {
+    return !e ? 0 : e == dns::errc::no_such_host ? 1 : e == dns::errc::no_data ? 2 : 3;
+  };
   return rank(other) > rank(one) ? other : one;
 }
 
@@ -89,8 +96,9 @@ bool is_wanted(const address& at, dns::address_family family) noexcept {
   return (at.family() == AF_INET6) == (family == dns::address_family::ipv6);
 }
 
-/// What needs no name server. Nothing: it does.
-std::optional<result<host_addresses>> known_without_asking(std::string_view host, dns::address_family family, const hosts_table& hosts) {
+/// The answer if no name server is needed for it.
+std::optional<result<host_addresses>> known_without_asking(std::string_view host, dns::address_family family,
+                                                           const hosts_table& hosts) {
   if (looks_numeric(host)) {
     const auto number = numeric_host(host);
     if (!number) return make_error_code(dns::errc::invalid_name);
@@ -120,7 +128,7 @@ std::optional<result<host_addresses>> known_without_asking(std::string_view host
 
 }  // namespace
 
-/// An exchange, where close() finds it.
+/// Keeps an exchange in the list that close() goes through.
 class exchange_in_list {
  public:
   exchange_in_list(resolver_state& of, exchange& one) : of_{of}, one_{one} { of_.exchanges_.push_back(&one_); }
@@ -164,9 +172,11 @@ task<result<resolver_state::settings>> resolver_state::current() {
   const auto turn = co_await loading_.acquire();
   if (!turn) co_return turn.error();
   const std::uint64_t now_ns = rt_.now_ns();
-  const auto every_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds{with_.look_at_files_every}.count());
+  const auto every_ns = saturated_ns(with_.look_at_files_every);
   if (settings_ != nullptr && now_ns - asked_files_ns_ < every_ns) co_return settings_;
-  auto load = [servers = with_.configuration_file, hosts = with_.hosts_file, old = settings_] { return load_configuration(servers, hosts, old); };
+  auto load = [servers = with_.configuration_file, hosts = with_.hosts_file, old = settings_] {
+    return load_configuration(servers, hosts, old);
+  };
   result<settings> loaded = settings{};
   if (with_.configuration_file.empty() && with_.hosts_file.empty()) {
     loaded = load();  // reads nothing: a simulation without files needs no thread
@@ -180,8 +190,8 @@ task<result<resolver_state::settings>> resolver_state::current() {
 }
 
 resolver_state::servers_to_ask resolver_state::servers_of(const configuration& now) const {
-  servers_to_ask got{with_.servers.empty() ? now.servers.servers : with_.servers, with_.timeout.value_or(now.servers.timeout),
-                     with_.attempts.value_or(now.servers.attempts)};
+  servers_to_ask got{with_.servers.empty() ? now.servers.servers : with_.servers,
+                     with_.timeout.value_or(now.servers.timeout), with_.attempts.value_or(now.servers.attempts)};
   if (got.all.empty()) got.all.push_back(address::loopback(dns_port));
   for (address& server : got.all) {
     if (server.port() == 0) server = server.with_port(dns_port);
@@ -190,10 +200,12 @@ resolver_state::servers_to_ask resolver_state::servers_of(const configuration& n
 }
 
 std::vector<std::string> resolver_state::candidates(const std::string& name, const configuration& now) const {
-  return search_candidates(name, with_.search ? *with_.search : now.servers.search, with_.dots.value_or(now.servers.dots));
+  return search_candidates(name, with_.search ? *with_.search : now.servers.search,
+                           with_.dots.value_or(now.servers.dots));
 }
 
-task<result<answer>> resolver_state::ask_server(const question& q, const address& server, std::chrono::milliseconds limit) {
+task<result<answer>> resolver_state::ask_server(const question& q, const address& server,
+                                                std::chrono::milliseconds limit) {
   const result<std::uint16_t> id = random_id();
   if (!id) co_return id.error();
   const result<io_service*> service = io_service::find(rt_);
@@ -221,7 +233,7 @@ task<result<std::vector<record>>> resolver_state::ask(const question& q, const c
       if (ends_the_question(last)) co_return last;
       any_silent = any_silent || last == dns::errc::timed_out;
     }
-    if (!any_silent) break;  // each has said something, and would say it again
+    if (!any_silent) break;  // each server has answered, and would give the same answer again
   }
   co_return last;
 }
@@ -242,8 +254,9 @@ task<result<host_addresses>> resolver_state::ask_family(const std::string& name,
   co_return found;
 }
 
-task<result<host_addresses>> resolver_state::ask_addresses(const std::string& name, dns::address_family family, std::size_t candidate,
-                                                           const configuration& now, address_sink* early) {
+task<result<host_addresses>> resolver_state::ask_addresses(const std::string& name, dns::address_family family,
+                                                           std::size_t candidate, const configuration& now,
+                                                           address_sink* early) {
   std::vector<task<result<host_addresses>>> families;
   for (const bool is_ipv6 : {true, false}) {
     if (family == dns::address_family::any || is_ipv6 == (family == dns::address_family::ipv6)) {
@@ -266,7 +279,8 @@ task<result<host_addresses>> resolver_state::ask_addresses(const std::string& na
   co_return found;
 }
 
-task<result<host_addresses>> resolver_state::find_addresses(const std::string& host, dns::address_family family, address_sink* early) {
+task<result<host_addresses>> resolver_state::find_addresses(const std::string& host, dns::address_family family,
+                                                            address_sink* early) {
   const auto now = co_await current();
   if (!now) co_return now.error();
   if (auto known = known_without_asking(host, family, (*now)->hosts)) co_return std::move(*known);

@@ -25,14 +25,14 @@ class runtime_state;
 
 using host_addresses = std::vector<dns::host_address>;
 
-/// What one family has of one candidate of the search list, for a reader that does not wait for the rest.
+/// The addresses of one family for one candidate of the search list, before all are known.
 struct early_addresses {
   std::size_t candidate = 0;
   bool is_ipv6 = false;
   host_addresses found;
 };
 
-/// Gets each family's addresses as they come, or that it has none.
+/// Gets each family's addresses as they arrive; an empty list means that the family has none.
 class address_sink {
  public:
   /// Color: the resolver's. An error ends the look-up.
@@ -42,7 +42,9 @@ class address_sink {
   ~address_sink() = default;
 };
 
-/// Color: strand's, for what does not say otherwise.
+/// All of a resolver.
+///
+/// Color: that of its strand, unless a member says otherwise.
 /// Lifetime: shared by the resolver and each look-up.
 class resolver_state {
  public:
@@ -74,7 +76,8 @@ class resolver_state {
   // Look-ups. Their arguments must live until they have ended.
 
   /// `early` may be null.
-  [[nodiscard]] task<result<host_addresses>> find_addresses(const std::string& host, dns::address_family family, address_sink* early);
+  [[nodiscard]] task<result<host_addresses>> find_addresses(const std::string& host, dns::address_family family,
+                                                            address_sink* early);
   /// The records of one type, by the search list.
   [[nodiscard]] task<result<std::vector<record>>> find_records(const std::string& name, record_type type);
   [[nodiscard]] task<result<std::vector<dns::host_name>>> find_names(const address& of);
@@ -90,9 +93,11 @@ class resolver_state {
 
   /// Asks servers until one knows.
   [[nodiscard]] task<result<std::vector<record>>> ask(const question& q, const configuration& now);
-  [[nodiscard]] task<result<answer>> ask_server(const question& q, const address& server, std::chrono::milliseconds limit);
-  [[nodiscard]] task<result<host_addresses>> ask_addresses(const std::string& name, dns::address_family family, std::size_t candidate,
-                                                           const configuration& now, address_sink* early);
+  [[nodiscard]] task<result<answer>> ask_server(const question& q, const address& server,
+                                                std::chrono::milliseconds limit);
+  [[nodiscard]] task<result<host_addresses>> ask_addresses(const std::string& name, dns::address_family family,
+                                                           std::size_t candidate, const configuration& now,
+                                                           address_sink* early);
   [[nodiscard]] task<result<host_addresses>> ask_family(const std::string& name, bool is_ipv6, std::size_t candidate,
                                                         const configuration& now, address_sink* early);
 
@@ -109,7 +114,9 @@ class resolver_state {
 
 /// Library code that stands on a resolver.
 struct resolver_access {
-  [[nodiscard]] static const std::shared_ptr<resolver_state>& state(const dns::resolver& of) noexcept { return of.state_; }
+  [[nodiscard]] static const std::shared_ptr<resolver_state>& state(const dns::resolver& of) noexcept {
+    return of.state_;
+  }
 };
 
 }  // namespace tartan::detail

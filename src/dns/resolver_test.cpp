@@ -38,7 +38,8 @@ using test::wire_name;
 name_server::replies examples(const asked& as_sent) {
   asked q = as_sent;
   q.name = detail::lower_case(q.name);
-  if (q.name == "example.org" && q.type == record_type::aaaa) return reply{q}.add(q.name, record_type::aaaa, 60, ipv6_one);
+  if (q.name == "example.org" && q.type == record_type::aaaa)
+    return reply{q}.add(q.name, record_type::aaaa, 60, ipv6_one);
   if (q.name == "example.org" || q.name == "four.example.org") {
     return q.type == record_type::a ? reply{q}.ipv4(q.name, 300, ipv4_one) : reply{q};
   }
@@ -74,9 +75,11 @@ TEST_P(name_look_ups, ask_for_no_name_that_is_none) {
     return reply{q, 3};
   };
   const std::string label(63, 'a');
-  for (const std::string& name : {std::string{}, std::string{"."}, std::string{"a..b"}, std::string{".a"}, std::string{"a b"}, std::string{"a\\.b"},
-                                  std::string{"caf\xc3\xa9"}, std::string{"*"}, std::string(64, 'a'), std::string{"a\0b", 3}, std::string{"1.2.3"},
-                                  std::string{"::zz"}, label + "." + label + "." + label + "." + label, std::string(100'000, '.')}) {
+  for (const std::string& name :
+       {std::string{}, std::string{"."}, std::string{"a..b"}, std::string{".a"}, std::string{"a b"},
+        std::string{"a\\.b"}, std::string{"caf\xc3\xa9"}, std::string{"*"}, std::string(64, 'a'),
+        std::string{"a\0b", 3}, std::string{"1.2.3"}, std::string{"::zz"},
+        label + "." + label + "." + label + "." + label, std::string(100'000, '.')}) {
     EXPECT_EQ(addresses(name, count), "not a valid name of a host") << name;
   }
   EXPECT_EQ(questions, 0u);
@@ -103,8 +106,11 @@ TEST_P(name_look_ups, know_numbers_and_this_machine_without_asking) {
 TEST_P(name_look_ups, follow_aliases_and_keep_the_least_time_to_live) {
   const auto aliases = [](const asked& q) -> name_server::replies {
     if (q.type != record_type::a) return reply{q};
-    return reply{q}.alias("www.example.org", 100, "Web.example.org").ipv4("stranger.example.org", 5, ipv4_two)
-        .alias("web.example.ORG", 30, "host.example.net").ipv4("host.example.net", 200, ipv4_one);
+    return reply{q}
+        .alias("www.example.org", 100, "Web.example.org")
+        .ipv4("stranger.example.org", 5, ipv4_two)
+        .alias("web.example.ORG", 30, "host.example.net")
+        .ipv4("host.example.net", 200, ipv4_one);
   };
   EXPECT_EQ(addresses("www.example.org", aliases), "192.0.2.1:0/30");
 }
@@ -114,9 +120,13 @@ TEST_P(name_look_ups, end_when_aliases_do_not) {
     return reply{q}.alias("a.example.org", 100, "b.example.org").alias("b.example.org", 100, "a.example.org");
   };
   EXPECT_EQ(addresses("a.example.org", loop), "the name server's answer is malformed");
-  const auto self = [](const asked& q) -> name_server::replies { return reply{q}.alias("a.example.org", 1, "a.example.org"); };
+  const auto self = [](const asked& q) -> name_server::replies {
+    return reply{q}.alias("a.example.org", 1, "a.example.org");
+  };
   EXPECT_EQ(addresses("a.example.org", self), "the name server's answer is malformed");
-  const auto nowhere = [](const asked& q) -> name_server::replies { return reply{q, 3}.alias("a.example.org", 1, "gone.example.org"); };
+  const auto nowhere = [](const asked& q) -> name_server::replies {
+    return reply{q, 3}.alias("a.example.org", 1, "gone.example.org");
+  };
   EXPECT_EQ(addresses("a.example.org", nowhere), "no such host");
 }
 
@@ -153,8 +163,11 @@ TEST_P(name_look_ups, have_a_limit_on_records) {
   const auto three = [](const asked& q) -> name_server::replies {
     return reply{q}.ipv4("example.org", 1, ipv4_one).ipv4("example.org", 1, ipv4_one).ipv4("example.org", 1, ipv4_two);
   };
-  const auto at_most = [](std::size_t most) { return [most](dns::resolver_options& with) { with.most_records = most; }; };
-  EXPECT_EQ(addresses("example.org", three, at_most(3), address_family::ipv4), "192.0.2.1:0/1 192.0.2.1:0/1 192.0.2.2:0/1");
+  const auto at_most = [](std::size_t most) {
+    return [most](dns::resolver_options& with) { with.most_records = most; };
+  };
+  EXPECT_EQ(addresses("example.org", three, at_most(3), address_family::ipv4),
+            "192.0.2.1:0/1 192.0.2.1:0/1 192.0.2.2:0/1");
   EXPECT_EQ(addresses("example.org", three, at_most(2), address_family::ipv4), "the answer has too many records");
 }
 
@@ -163,8 +176,8 @@ TEST_P(name_look_ups, ignore_answers_to_other_questions) {
     if (q.type != record_type::a) return reply{q};
     asked other = q;
     other.bytes.replace(12, q.bytes.size() - 12, wire_name("attacker.net") + wire16(1) + wire16(1));
-    return {reply{q}.ipv4(q.name, 1, ipv4_two).with_id_changed().bytes(), reply{other}.ipv4(q.name, 1, ipv4_two).bytes(), "", "?",
-            reply{q}.ipv4(q.name, 9, ipv4_one).bytes()};
+    return {reply{q}.ipv4(q.name, 1, ipv4_two).with_id_changed().bytes(),
+            reply{other}.ipv4(q.name, 1, ipv4_two).bytes(), "", "?", reply{q}.ipv4(q.name, 9, ipv4_one).bytes()};
   };
   EXPECT_EQ(addresses("example.org", forged), "192.0.2.1:0/9");
 }
@@ -184,7 +197,9 @@ TEST_P(name_look_ups, do_not_ask_again_where_all_servers_have_refused) {
     ++count;
     return reply{q, 5};
   };
-  EXPECT_EQ(addresses("example.org", refusing, [](auto& with) { with.attempts = 8; }, address_family::ipv4), "the name server refused to answer");
+  EXPECT_EQ(addresses(
+                "example.org", refusing, [](auto& with) { with.attempts = 8; }, address_family::ipv4),
+            "the name server refused to answer");
   EXPECT_EQ(count, 1u);
 }
 
@@ -253,14 +268,16 @@ TEST_P(name_look_ups, find_mail_servers_services_texts_and_names) {
     reply all{q};
     switch (q.type) {
       case record_type::mx:
-        return all.add(q.name, q.type, 7, wire16(20) + wire_name("b.example.org")).add(q.name, q.type, 8, wire16(10) + wire_name("a.example.org"));
+        return all.add(q.name, q.type, 7, wire16(20) + wire_name("b.example.org"))
+            .add(q.name, q.type, 8, wire16(10) + wire_name("a.example.org"));
       case record_type::srv:
         return all.add(q.name, q.type, 7, wire16(2) + wire16(3) + wire16(993) + wire_name("b.example.org"))
             .add(q.name, q.type, 8, wire16(1) + wire16(0) + wire16(143) + wire_name(""));
       case record_type::txt:
         return all.add(q.name, q.type, 9, std::string{"\3one\0\3two", 9}).add(q.name, q.type, 9, std::string{"\0", 1});
       case record_type::ptr:
-        return q.name == "1.2.0.192.in-addr.arpa" ? all.add(q.name, q.type, 5, wire_name("host.example.org")) : reply{q, 3};
+        return q.name == "1.2.0.192.in-addr.arpa" ? all.add(q.name, q.type, 5, wire_name("host.example.org"))
+                                                  : reply{q, 3};
       default:
         return reply{q, 3};
     }
@@ -302,7 +319,8 @@ TEST_P(name_look_ups, find_mail_servers_services_texts_and_names) {
 
 TEST_P(name_look_ups, believe_no_name_with_bytes_that_no_name_has) {
   const auto evil = [](const asked& q) -> name_server::replies {
-    return reply{q}.add(q.name, q.type, 5, (q.type == record_type::mx ? wire16(1) : std::string{}) + wire_name("<script>"));
+    return reply{q}.add(q.name, q.type, 5,
+                        (q.type == record_type::mx ? wire16(1) : std::string{}) + wire_name("<script>"));
   };
   ask(evil, [&](dns::resolver& names, name_server&) -> task<> {
     const auto known = co_await names.names(address::loopback(0));
@@ -404,13 +422,23 @@ TEST_P(name_look_ups, leave_nothing_when_the_runtime_ends_under_them) {
   {
     const dns::resolver names{rt(), test::only(*server_)};
     for (int n = 0; n < 3; ++n) {
-      auto handle = spawn_in(rt(), test::here_color, [&names]() -> task<> { static_cast<void>(co_await names.addresses("example.org")); });
+      auto handle = spawn_in(rt(), test::here_color,
+                             [&names]() -> task<> { static_cast<void>(co_await names.addresses("example.org")); });
       handle.detach();
     }
     while (server_->count() < 6) rt().run_for(std::chrono::milliseconds{1});
   }
   server_.reset();
   end_runtime();
+}
+
+TEST_P(name_look_ups, may_be_closed_while_nothing_runs) {
+  for (const bool has_look_up : {false, true}) {
+    dns::resolver names{rt(), test::only_at(address::loopback(53))};
+    const auto never_awaited =
+        has_look_up ? names.addresses("example.org") : task<result<std::vector<dns::host_address>>>{};
+    names.close();
+  }
 }
 
 TEST_P(name_look_ups, refuse_options_out_of_range) {
@@ -424,6 +452,7 @@ TEST_P(name_look_ups, refuse_options_out_of_range) {
   refused([](auto& with) { with.search = std::vector<std::string>(17, "a"); });
   refused([](auto& with) { with.search = {"a b"}; });
   refused([](auto& with) { with.timeout = 0ms; });
+  refused([](auto& with) { with.timeout = 61min; });
   refused([](auto& with) { with.attempts = 0; });
   refused([](auto& with) { with.attempts = 9; });
 }
@@ -470,12 +499,15 @@ TEST_P(slow_name_servers, do_not_hide_what_one_family_has) {
 TEST_P(slow_name_servers, are_found_through_a_network_that_loses_datagrams) {
   world_with.loss_percent = 5;
   const auto eight = [](dns::resolver_options& with) { with.attempts = 8; };
-  for (int n = 0; n < 20; ++n) EXPECT_EQ(addresses("four.example.org", examples, eight, address_family::ipv4), "192.0.2.1:0/300");
+  for (int n = 0; n < 20; ++n)
+    EXPECT_EQ(addresses("four.example.org", examples, eight, address_family::ipv4), "192.0.2.1:0/300");
 }
 
 class name_files : public test::with_name_server {
  protected:
-  void write(const std::string& name, const std::string& text) { std::ofstream{folder_ / name, std::ios::trunc} << text; }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream{folder_ / name, std::ios::trunc} << text;
+  }
   void use(dns::resolver_options& with) {
     with.servers.clear();
     with.search.reset();
@@ -488,7 +520,9 @@ class name_files : public test::with_name_server {
 INSTANTIATE_TEST_SUITE_P(on, name_files, testing::ValuesIn(both_machines()), place_name);
 
 TEST_P(name_files, give_hosts_and_their_names) {
-  write("hosts", "# text\n127.0.0.1 localhost\n192.0.2.9\tBox.example.org box # trailing\n2001:db8::9 box\nnonsense box\n192.0.2.9 box\n");
+  write("hosts",
+        "# text\n127.0.0.1 localhost\n192.0.2.9\tBox.example.org box # trailing\n2001:db8::9 box\nnonsense "
+        "box\n192.0.2.9 box\n");
   ask(
       examples,
       [&](dns::resolver& names, name_server& server) -> task<> {

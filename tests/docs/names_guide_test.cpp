@@ -21,7 +21,8 @@ tartan::task<> show(const tartan::dns::resolver& names, std::string host) {
     co_return;
   }
   for (const auto& each : *found) {
-    std::printf("%s for %lld s\n", each.at.with_port(443).to_string().c_str(), static_cast<long long>(each.time_to_live.count()));
+    std::printf("%s for %lld s\n", each.at.with_port(443).to_string().c_str(),
+                static_cast<long long>(each.time_to_live.count()));
   }
 }
 
@@ -66,13 +67,13 @@ TEST(names_guide, shows_code_that_runs) {
   tartan::dns::resolver names{rt, without_files()};
   rt.spawn(open, std::ref(rt), std::cref(names), "localhost:443").detach();
   rt.spawn([&]() -> tartan::task<> {
-    co_await show(names, "localhost");
-    const auto peer = co_await dial(names, "localhost");
-    EXPECT_TRUE(peer) << peer.error().message();
-    const auto nobody = co_await names.addresses("no name");
-    EXPECT_EQ(nobody.error(), tartan::dns::errc::invalid_name);
-    rt.stop();
-  }).detach();
+      co_await show(names, "localhost");
+      const auto peer = co_await dial(names, "localhost");
+      EXPECT_TRUE(peer) << peer.error().message();
+      const auto nobody = co_await names.addresses("no name");
+      EXPECT_EQ(nobody.error(), tartan::dns::errc::invalid_name);
+      rt.stop();
+    }).detach();
   rt.run();
 }
 

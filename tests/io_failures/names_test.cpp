@@ -94,14 +94,16 @@ void ask_a_server(runtime& rt, told& errors) {
   with.search.emplace();
   with.configuration_file.clear();
   with.hosts_file.clear();
-  spawn_in(rt, stage, [&errors, own = server{std::move(*datagrams), std::move(*connections)}, with]() mutable -> task<> {
-    dns::resolver names{with};
-    task_group all;
-    all.spawn_in(stage, serve_datagram, std::ref(own), std::ref(names), std::ref(errors));
-    all.spawn_in(stage, serve_connection, std::ref(own), std::ref(names), std::ref(errors));
-    all.spawn_in(stage, look_up, std::ref(own), std::ref(names), std::ref(errors));
-    co_await all.join();
-  }).detach();
+  spawn_in(rt, stage,
+           [&errors, own = server{std::move(*datagrams), std::move(*connections)}, with]() mutable -> task<> {
+             dns::resolver names{with};
+             task_group all;
+             all.spawn_in(stage, serve_datagram, std::ref(own), std::ref(names), std::ref(errors));
+             all.spawn_in(stage, serve_connection, std::ref(own), std::ref(names), std::ref(errors));
+             all.spawn_in(stage, look_up, std::ref(own), std::ref(names), std::ref(errors));
+             co_await all.join();
+           })
+      .detach();
 }
 
 TEST(name_look_ups, tell_of_each_failure_of_a_socket) {
@@ -156,15 +158,16 @@ class host_files {
 
 TEST(name_look_ups, tell_of_each_failure_of_a_file) {
   const host_files files;
-  fails_everywhere([&](runtime& rt, told& errors) { files(rt, errors); }, {
-                                                                              {call::open, EMFILE, outcome::told},
-                                                                              {call::fstat, EIO, outcome::told},
-                                                                              {call::read, EIO, outcome::told},
-                                                                              {call::open, EINTR, outcome::retried},
-                                                                              {call::read, EINTR, outcome::retried},
-                                                                              {call::stat, EACCES, outcome::retried},
-                                                                              {call::gethostname, ENAMETOOLONG, outcome::retried},
-                                                                          });
+  fails_everywhere([&](runtime& rt, told& errors) { files(rt, errors); },
+                   {
+                       {call::open, EMFILE, outcome::told},
+                       {call::fstat, EIO, outcome::told},
+                       {call::read, EIO, outcome::told},
+                       {call::open, EINTR, outcome::retried},
+                       {call::read, EINTR, outcome::retried},
+                       {call::stat, EACCES, outcome::retried},
+                       {call::gethostname, ENAMETOOLONG, outcome::retried},
+                   });
 }
 
 }  // namespace

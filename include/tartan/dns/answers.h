@@ -13,8 +13,7 @@ enum class address_family : std::uint8_t { any, ipv4, ipv6 };
 
 /// An address of a host, with port 0: `found.at.with_port(443)`.
 ///
-/// The time to live says how long an answer may be kept; 0 for what is no answer of a name server: a number, or an entry
-/// of the hosts file.
+/// The time to live says how long an answer may be kept. It is 0 for a numeric host and for an entry of the hosts file.
 struct host_address {
   address at;
   std::chrono::seconds time_to_live{};
@@ -27,8 +26,8 @@ struct mail_exchanger {
   std::chrono::seconds time_to_live{};
 };
 
-/// A server of a service (SRV). The lowest priority is to be tried first; among equals, each by its share of the weights.
-/// An empty host: there is no such service.
+/// A server of a service (SRV). The lowest priority is to be tried first; among equals, each by its share of the
+/// weights. An empty host: there is no such service.
 struct service {
   std::uint16_t priority = 0;
   std::uint16_t weight = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// A name server of the tests: it answers as a function says, over UDP and TCP at one port of 127.0.0.1.
+/// A name server of the tests: it answers as a function says, over UDP and TCP at one port.
 
 #include <algorithm>
 #include <array>
@@ -95,9 +95,10 @@ class name_server {
   using replies = std::vector<std::string>;
   using function = std::function<replies(const asked&)>;
 
-  name_server(runtime& rt, color c, function f) : color_{c}, f_{std::move(f)} {
+  name_server(runtime& rt, color c, function f, const address& at = address::loopback(0))
+      : color_{c}, f_{std::move(f)} {
     while (!door_.is_open()) {  // until a port is free for both
-      tcp_door_ = tcp::listen(rt, address::loopback(0), {.color = c});
+      tcp_door_ = tcp::listen(rt, at, {.color = c});
       at_ = tcp_door_.local_address().value();
       if (auto door = udp::try_bind(rt, at_, {.color = c})) door_ = std::move(*door);
     }

@@ -35,7 +35,7 @@ class with_name_server : public on_machine, public testing::WithParamInterface<p
 
   /// Runs a coroutine with a server that answers by `serve`, and a resolver whose options `set` may change.
   void ask(name_server::function serve, const body& run, const change& set = {}) {
-    server_.emplace(rt(), here_color, std::move(serve));
+    server_.emplace(rt(), here_color, std::move(serve), server_at);
     dns::resolver_options with = only(*server_);
     if (set) set(with);
     in_color([&]() -> task<> {
@@ -60,6 +60,7 @@ class with_name_server : public on_machine, public testing::WithParamInterface<p
     return got;
   }
 
+  address server_at = address::loopback(0);
   std::optional<name_server> server_;
 };
 

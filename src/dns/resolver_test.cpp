@@ -378,7 +378,8 @@ TEST_P(name_look_ups, end_when_they_are_canceled_or_run_out_of_time) {
 TEST_P(name_look_ups, end_when_the_resolver_is_closed_or_destroyed) {
   for (const bool is_destroyed : {false, true}) {
     const auto silent = [](const asked&) { return name_server::replies{}; };
-    ask(silent, [&](dns::resolver& names, name_server&) -> task<> {
+    const auto run = [&](dns::resolver& names, name_server&) -> task<> {
+      const auto begun = rt().now();
       std::error_code error;
       auto handle = spawn_in(test::here_color, [&]() -> task<> {
         const auto found = co_await names.addresses("example.org");
@@ -392,11 +393,13 @@ TEST_P(name_look_ups, end_when_the_resolver_is_closed_or_destroyed) {
       }
       co_await handle.join();
       EXPECT_EQ(error, errc::closed);
+      EXPECT_LT(rt().now() - begun, 30min) << "the time that the server was given has passed";
       if (!is_destroyed) {
-        const auto later = co_await names.addresses("example.org");
+        const auto later = co_await names.addresses("127.0.0.1");
         EXPECT_EQ(later.error(), errc::closed);
       }
-    });
+    };
+    ask(silent, run, [](dns::resolver_options& with) { with.timeout = 1h; });
   }
 }
 
@@ -503,16 +506,43 @@ TEST_P(slow_name_servers, are_found_through_a_network_that_loses_datagrams) {
     EXPECT_EQ(addresses("four.example.org", examples, eight, address_family::ipv4), "192.0.2.1:0/300");
 }
 
+TEST_P(slow_name_servers, may_have_ipv6_addresses) {
+  server_at = address::parse("[::1]:0").value();
+  const auto by_tcp = [](const asked& q) { return q.by_tcp ? examples(q) : reply{q}.truncated(); };
+  EXPECT_EQ(addresses("example.org", by_tcp), "[2001:db8::1]:0/60 192.0.2.1:0/300");
+}
+
+TEST_P(slow_name_servers, are_those_of_the_configuration_file) {
+  const test::temporary_folder folder;
+  std::ofstream{folder / "resolv.conf"} << "nameserver 127.0.0.9\nnameserver 127.0.0.1\nsearch example.org\n"
+                                           "options timeout:1\n";
+  server_at = address::loopback(53);
+  const auto begun = rt().now();
+  const auto by_file = [&](dns::resolver_options& with) {
+    with.servers.clear();
+    with.search.reset();
+    with.configuration_file = folder / "resolv.conf";
+  };
+  name_server silent{rt(), test::here_color, [](const asked&) { return name_server::replies{}; },
+                     address::parse("127.0.0.9:53").value()};
+  std::string got;
+  ask(
+      examples,
+      [&](dns::resolver& names, name_server&) -> task<> {
+        const auto found = co_await names.addresses("four", address_family::ipv4);
+        got = text_of(found);
+        silent.close();
+      },
+      by_file);
+  EXPECT_EQ(got, "192.0.2.1:0/300");
+  EXPECT_GE(rt().now() - begun, 1s);
+  EXPECT_LT(rt().now() - begun, 2s);
+}
+
 class name_files : public test::with_name_server {
  protected:
   void write(const std::string& name, const std::string& text) {
     std::ofstream{folder_ / name, std::ios::trunc} << text;
-  }
-  void use(dns::resolver_options& with) {
-    with.servers.clear();
-    with.search.reset();
-    with.configuration_file = folder_ / "resolv.conf";
-    with.hosts_file = folder_ / "hosts";
   }
 
   test::temporary_folder folder_;

@@ -62,7 +62,7 @@ struct resolver_options {
 /// outlive its runtime.
 /// Errors: those of dns::errc; errc::busy, errc::closed, errc::canceled; errors of the system for a socket or a file,
 /// as std::errc::too_many_files_open. std::bad_alloc is thrown.
-/// Cost: a question takes a UDP socket, a second descriptor to wait for it and some 15 system calls.
+/// Cost: a question takes a UDP socket, a second descriptor to wait for it and some 20 system calls.
 class resolver {
  public:
   /// Errors: std::invalid_argument for an option out of its range; std::bad_alloc.

@@ -189,9 +189,8 @@ class race final : private detail::address_sink {
 
   void note_addresses(const early_addresses& early) {
     if (early.is_ipv6) {
-      ipv6_known_of_ = early.candidate;
       ipv6_awaited_until_.reset();
-    } else if (!early.found.empty() && ipv6_known_of_ != early.candidate) {
+    } else if (!early.found.empty()) {  // if there are none of IPv6, the look-up ends now
       ipv6_awaited_until_ = now() + with_.resolution_delay;
     }
     queue_.add(early.found, port_);
@@ -205,7 +204,6 @@ class race final : private detail::address_sink {
   detail::runtime_state& rt_;
   channel<news> heard_{capacity{8}};
   address_queue queue_;
-  std::optional<std::size_t> ipv6_known_of_;  ///< the candidate whose IPv6 addresses, or none, were heard of
   std::optional<clock::time_point> ipv6_awaited_until_;
   clock::time_point next_at_{};
   std::size_t running_ = 0;

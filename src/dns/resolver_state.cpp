@@ -238,14 +238,14 @@ task<result<std::vector<record>>> resolver_state::ask(const question& q, const c
   co_return last;
 }
 
-task<result<host_addresses>> resolver_state::ask_family(const std::string& name, bool is_ipv6, std::size_t candidate,
-                                                        const configuration& now, address_sink* early) {
+task<result<host_addresses>> resolver_state::ask_family(const std::string& name, bool is_ipv6, const configuration& now,
+                                                        address_sink* early) {
   const question q{name, is_ipv6 ? record_type::aaaa : record_type::a};
   const auto records = co_await ask(q, now);
   host_addresses found;
   if (records) std::ranges::transform(*records, std::back_inserter(found), address_in);
   if (early != nullptr) {
-    early_addresses news{candidate, is_ipv6, found};
+    early_addresses news{is_ipv6, found};
     auto hearing = early->hear(std::move(news));
     const auto sent = co_await std::move(hearing);
     if (!sent) co_return sent.error();
@@ -255,12 +255,11 @@ task<result<host_addresses>> resolver_state::ask_family(const std::string& name,
 }
 
 task<result<host_addresses>> resolver_state::ask_addresses(const std::string& name, dns::address_family family,
-                                                           std::size_t candidate, const configuration& now,
-                                                           address_sink* early) {
+                                                           const configuration& now, address_sink* early) {
   std::vector<task<result<host_addresses>>> families;
   for (const bool is_ipv6 : {true, false}) {
     if (family == dns::address_family::any || is_ipv6 == (family == dns::address_family::ipv6)) {
-      families.push_back(ask_family(name, is_ipv6, candidate, now, early));
+      families.push_back(ask_family(name, is_ipv6, now, early));
     }
   }
   auto all = co_await when_all(std::move(families));
@@ -285,9 +284,8 @@ task<result<host_addresses>> resolver_state::find_addresses(const std::string& h
   if (!now) co_return now.error();
   if (auto known = known_without_asking(host, family, (*now)->hosts)) co_return std::move(*known);
   std::error_code error;
-  std::size_t number = 0;
   for (const std::string& name : candidates(host, **now)) {
-    auto found = co_await ask_addresses(name, family, number++, **now, early);
+    auto found = co_await ask_addresses(name, family, **now, early);
     if (found || !goes_on_searching(found.error())) co_return found;
     error = worse(error, found.error());
   }

@@ -27,7 +27,6 @@ using host_addresses = std::vector<dns::host_address>;
 
 /// The addresses of one family for one candidate of the search list, before all are known.
 struct early_addresses {
-  std::size_t candidate = 0;
   bool is_ipv6 = false;
   host_addresses found;
 };
@@ -96,10 +95,9 @@ class resolver_state {
   [[nodiscard]] task<result<answer>> ask_server(const question& q, const address& server,
                                                 std::chrono::milliseconds limit);
   [[nodiscard]] task<result<host_addresses>> ask_addresses(const std::string& name, dns::address_family family,
-                                                           std::size_t candidate, const configuration& now,
-                                                           address_sink* early);
-  [[nodiscard]] task<result<host_addresses>> ask_family(const std::string& name, bool is_ipv6, std::size_t candidate,
-                                                        const configuration& now, address_sink* early);
+                                                           const configuration& now, address_sink* early);
+  [[nodiscard]] task<result<host_addresses>> ask_family(const std::string& name, bool is_ipv6, const configuration& now,
+                                                        address_sink* early);
 
   runtime_state& rt_;
   strand strand_;

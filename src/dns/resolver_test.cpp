@@ -203,6 +203,20 @@ TEST_P(name_look_ups, do_not_ask_again_where_all_servers_have_refused) {
   EXPECT_EQ(count, 1u);
 }
 
+TEST_P(name_look_ups, ask_no_other_server_if_that_would_not_help) {
+  unsigned count = 0;
+  const auto two = [&](const asked& q) -> name_server::replies {
+    ++count;
+    return reply{q}.ipv4(q.name, 1, ipv4_one).ipv4(q.name, 1, ipv4_two);
+  };
+  const auto twice = [&](dns::resolver_options& with) {
+    with.servers.push_back(with.servers.front());
+    with.most_records = 1;
+  };
+  EXPECT_EQ(addresses("example.org", two, twice, address_family::ipv4), "the answer has too many records");
+  EXPECT_EQ(count, 1u);
+}
+
 TEST_P(name_look_ups, ask_the_next_server_if_one_fails) {
   name_server second{rt(), test::here_color, examples};
   const auto failing = [](const asked& q) -> name_server::replies { return reply{q, q.number % 2 == 0 ? 2U : 5U}; };

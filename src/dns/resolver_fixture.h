@@ -6,6 +6,7 @@
 #include <string>
 #include <tartan/dns/resolver.h>
 
+#include "dns/host_name.h"
 #include "dns/name_server_fixture.h"
 #include "io/machine_fixture.h"
 
@@ -24,6 +25,18 @@ inline std::string text_of(const result<std::vector<dns::host_address>>& found) 
     all += (all.empty() ? "" : " ") + each.at.to_string() + "/" + std::to_string(each.time_to_live.count());
   }
   return all;
+}
+
+/// example.org has both families, four.example.org one; all else does not exist.
+inline name_server::replies examples(const asked& as_sent) {
+  asked q = as_sent;
+  q.name = detail::lower_case(q.name);
+  if (q.name == "example.org" && q.type == record_type::aaaa)
+    return reply{q}.add(q.name, record_type::aaaa, 60, ipv6_one);
+  if (q.name == "example.org" || q.name == "four.example.org") {
+    return q.type == record_type::a ? reply{q}.ipv4(q.name, 300, ipv4_one) : reply{q};
+  }
+  return reply{q, 3};
 }
 
 class with_name_server : public on_machine, public testing::WithParamInterface<place> {

@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, static_cast<unsigned>(call::last) + 1> na
     "pthread_sigmask", "signalfd", "inotify_init1", "inotify_add_watch", "posix_spawnp", "posix_spawn_file_actions_init",
     "posix_spawn_file_actions_adddup2", "posix_spawn_file_actions_addclosefrom_np", "posix_spawn_file_actions_addfchdir_np",
     "posix_spawnattr_init", "pidfd_open", "pidfd_send_signal", "waitid", "waitpid", "kill", "lstat", "unlink", "pread", "sigpending",
-    "sigtimedwait", "if_nametoindex", "recvmmsg", "sendmmsg", "poll", "stat", "kcmp"};
+    "sigtimedwait", "if_nametoindex", "recvmmsg", "sendmmsg", "poll", "stat", "kcmp", "getrandom", "gethostname"};
 static_assert(!names.back().empty());
 
 /// What becomes of one kind of call.

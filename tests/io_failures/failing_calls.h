@@ -6,7 +6,7 @@
 
 namespace tartan::test {
 
-/// Every call of the C library by which src/io asks the system for something. The linker sends them here first (--wrap,
+/// Every call of the C library by which src/io and src/dns ask the system for something. The linker sends them here first (--wrap,
 /// tests/CMakeLists.txt), so that the library is tested as it is.
 ///
 /// Not here, for they cannot fail as they are called: what only works on memory of this program (sigaddset and its like, and
@@ -22,8 +22,8 @@ enum class call : unsigned {
   pthread_sigmask, signalfd, inotify_init1, inotify_add_watch,
   posix_spawnp, posix_spawn_file_actions_init, posix_spawn_file_actions_adddup2, posix_spawn_file_actions_addclosefrom_np,
   posix_spawn_file_actions_addfchdir_np, posix_spawnattr_init, pidfd_open, pidfd_send_signal, waitid, waitpid, kill,
-  lstat, unlink, pread, sigpending, sigtimedwait, if_nametoindex, recvmmsg, sendmmsg, poll, stat, kcmp,
-  last = kcmp,
+  lstat, unlink, pread, sigpending, sigtimedwait, if_nametoindex, recvmmsg, sendmmsg, poll, stat, kcmp, getrandom, gethostname,
+  last = gethostname,
 };
 
 [[nodiscard]] std::string_view name_of(call which) noexcept;

@@ -113,6 +113,8 @@ TARTAN_WRAP(recvmmsg, int, (int fd, mmsghdr* messages, unsigned count, int flags
 TARTAN_WRAP(sendmmsg, int, (int fd, mmsghdr* messages, unsigned count, int flags), (fd, messages, count, flags))
 TARTAN_WRAP(poll, int, (pollfd * all, nfds_t count, int limit), (all, count, limit))
 TARTAN_WRAP(stat, int, (const char* path, struct stat* into), (path, into))
+TARTAN_WRAP(getrandom, ssize_t, (void* into, size_t bytes, unsigned flags), (into, bytes, flags))
+TARTAN_WRAP(gethostname, int, (char* into, size_t bytes), (into, bytes))
 TARTAN_WRAP(sigpending, int, (sigset_t * into), (into))
 TARTAN_WRAP(sigtimedwait, int, (const sigset_t* which, siginfo_t* about, const timespec* limit), (which, about, limit))
 TARTAN_WRAP(waitid, int, (idtype_t kind, id_t id, siginfo_t* into, int flags), (kind, id, into, flags))

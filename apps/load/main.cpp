@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "conduct.h"
-#include "file_set.h"
-#include "result.h"
-#include "result_file.h"
-#include "settings.h"
+#include "load/conduct.h"
+#include "load/file_set.h"
+#include "load/result.h"
+#include "load/result_file.h"
+#include "load/settings.h"
 
 namespace {
 

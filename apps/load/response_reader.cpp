@@ -1,8 +1,8 @@
-#include "response_reader.h"
+#include "load/response_reader.h"
 
 #include <algorithm>
 
-#include "header.h"
+#include "load/header.h"
 
 namespace load {
 

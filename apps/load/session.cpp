@@ -1,4 +1,4 @@
-#include "session.h"
+#include "load/session.h"
 
 #include <sys/resource.h>
 #include <tartan/core/spawn.h>

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "file.h"
+#include "web/file.h"
 
 namespace web {
 

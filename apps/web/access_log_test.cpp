@@ -1,4 +1,4 @@
-#include "access_log.h"
+#include "web/access_log.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

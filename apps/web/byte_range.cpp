@@ -1,11 +1,11 @@
-#include "byte_range.h"
+#include "web/byte_range.h"
 
 #include <algorithm>
 #include <charconv>
 #include <limits>
 #include <optional>
 
-#include "text.h"
+#include "web/text.h"
 
 namespace web {
 

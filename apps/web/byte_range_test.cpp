@@ -1,4 +1,4 @@
-#include "byte_range.h"
+#include "web/byte_range.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "config.h"
+#include "web/config.h"
 
 #include <algorithm>
 #include <array>
@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "address_family.h"
-#include "field.h"
-#include "host_name.h"
-#include "target.h"
-#include "text.h"
+#include "web/address_family.h"
+#include "web/field.h"
+#include "web/host_name.h"
+#include "web/target.h"
+#include "web/text.h"
 
 namespace web {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "settings.h"
+#include "web/settings.h"
 
 namespace web {
 

@@ -1,4 +1,4 @@
-#include "config.h"
+#include "web/config.h"
 
 #include <gtest/gtest.h>
 #include <tartan/core/usable_memory.h>

@@ -13,14 +13,14 @@
 #include <string>
 #include <string_view>
 
-#include "byte_range.h"
-#include "exchange.h"
-#include "file_part.h"
-#include "library.h"
-#include "page_cache.h"
-#include "response.h"
-#include "site.h"
-#include "tls.h"
+#include "web/byte_range.h"
+#include "web/exchange.h"
+#include "web/file_part.h"
+#include "web/library.h"
+#include "web/page_cache.h"
+#include "web/response.h"
+#include "web/site.h"
+#include "web/tls.h"
 
 namespace web {
 

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <utility>
 
-#include "address_family.h"
-#include "connection.h"
-#include "header_lines.h"
-#include "keep_fresh.h"
-#include "precondition.h"
+#include "web/address_family.h"
+#include "web/connection.h"
+#include "web/header_lines.h"
+#include "web/keep_fresh.h"
+#include "web/precondition.h"
 
 namespace web {
 

@@ -1,6 +1,6 @@
 // How responses leave. What is said of a page is in out; behind it comes the page's body: copied, if it is short; by the kernel, from where that has it; or
 // from the disk, read when there is room for it.
-#include "connection.h"
+#include "web/connection.h"
 
 #include <tartan/core/await_blocking.h>
 
@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "one_line.h"
+#include "web/one_line.h"
 
 namespace web {
 

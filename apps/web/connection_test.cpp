@@ -1,5 +1,5 @@
 /// What a connection does, where that depends on which worker it is on: one is enough to tell.
-#include "server_fixture.h"
+#include "web/server_fixture.h"
 
 #include <tartan/time/with_timeout.h>
 

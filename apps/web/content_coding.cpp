@@ -1,9 +1,9 @@
-#include "content_coding.h"
+#include "web/content_coding.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "text.h"
+#include "web/text.h"
 
 namespace web {
 

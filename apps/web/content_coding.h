@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "header_lines.h"
+#include "web/header_lines.h"
 
 namespace web {
 

@@ -1,4 +1,4 @@
-#include "content_coding.h"
+#include "web/content_coding.h"
 
 #include <gtest/gtest.h>
 

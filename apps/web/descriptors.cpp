@@ -1,4 +1,4 @@
-#include "descriptors.h"
+#include "web/descriptors.h"
 
 #include <dirent.h>
 
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "page_body.h"
+#include "web/page_body.h"
 
 namespace web {
 

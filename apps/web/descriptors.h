@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "settings.h"
+#include "web/settings.h"
 
 namespace web {
 

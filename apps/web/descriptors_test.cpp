@@ -1,4 +1,4 @@
-#include "descriptors.h"
+#include "web/descriptors.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "file.h"
+#include "web/file.h"
 
 namespace web {
 namespace {

@@ -1,4 +1,4 @@
-#include "document_root.h"
+#include "web/document_root.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "listing.h"
+#include "web/listing.h"
 
 namespace web {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "file.h"
-#include "page.h"
-#include "shortage.h"
-#include "status.h"
+#include "web/file.h"
+#include "web/page.h"
+#include "web/shortage.h"
+#include "web/status.h"
 
 struct stat;
 

@@ -1,4 +1,4 @@
-#include "document_root.h"
+#include "web/document_root.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

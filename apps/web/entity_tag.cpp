@@ -1,9 +1,9 @@
-#include "entity_tag.h"
+#include "web/entity_tag.h"
 
 #include <array>
 #include <cstdio>
 
-#include "text.h"
+#include "web/text.h"
 
 namespace web {
 

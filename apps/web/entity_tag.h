@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "page.h"
+#include "web/page.h"
 
 namespace web {
 

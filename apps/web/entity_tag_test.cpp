@@ -1,4 +1,4 @@
-#include "entity_tag.h"
+#include "web/entity_tag.h"
 
 #include <gtest/gtest.h>
 

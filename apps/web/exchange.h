@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "byte_range.h"
-#include "content_coding.h"
-#include "host.h"
-#include "page.h"
-#include "read_buffer.h"
-#include "request.h"
-#include "request_body.h"
-#include "request_parser.h"
-#include "status.h"
-#include "target.h"
+#include "web/byte_range.h"
+#include "web/content_coding.h"
+#include "web/host.h"
+#include "web/page.h"
+#include "web/read_buffer.h"
+#include "web/request.h"
+#include "web/request_body.h"
+#include "web/request_parser.h"
+#include "web/status.h"
+#include "web/target.h"
 
 namespace web {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "byte_set.h"
-#include "text.h"
+#include "web/byte_set.h"
+#include "web/text.h"
 
 namespace web {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "byte_range.h"
-#include "shared_file.h"
+#include "web/byte_range.h"
+#include "web/shared_file.h"
 
 namespace web {
 

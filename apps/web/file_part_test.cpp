@@ -1,4 +1,4 @@
-#include "file_part.h"
+#include "web/file_part.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <system_error>
 
-#include "server_fixture.h"
+#include "web/server_fixture.h"
 #include "tests/temporary_folder.h"
 #include "tests/web/failing_disk.h"
 

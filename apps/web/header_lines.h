@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include "line_places.h"
-#include "text.h"
+#include "web/line_places.h"
+#include "web/text.h"
 
 namespace web {
 

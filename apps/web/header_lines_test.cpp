@@ -1,4 +1,4 @@
-#include "header_lines.h"
+#include "web/header_lines.h"
 
 #include <gtest/gtest.h>
 

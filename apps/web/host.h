@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "document_root.h"
-#include "library.h"
-#include "response.h"
-#include "settings.h"
+#include "web/document_root.h"
+#include "web/library.h"
+#include "web/response.h"
+#include "web/settings.h"
 
 namespace web {
 

@@ -1,4 +1,4 @@
-#include "keep_fresh.h"
+#include "web/keep_fresh.h"
 
 #include <gtest/gtest.h>
 #include <tartan/core/runtime.h>

@@ -1,5 +1,5 @@
 /// What the library keeps open of files that are sent from the disk.
-#include "library_fixture.h"
+#include "web/library_fixture.h"
 
 #include <filesystem>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "library.h"
+#include "web/library.h"
 
 #include <tartan/core/await_blocking.h>
 #include <tartan/core/hints.h>

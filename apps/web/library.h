@@ -21,8 +21,8 @@
 #include <string_view>
 #include <vector>
 
-#include "document_root.h"
-#include "page_cache.h"
+#include "web/document_root.h"
+#include "web/page_cache.h"
 
 namespace web {
 

@@ -1,4 +1,4 @@
-#include "library_fixture.h"
+#include "web/library_fixture.h"
 
 #include <tartan/core/hints.h>
 #include <tartan/core/on.h>

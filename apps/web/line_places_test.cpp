@@ -1,4 +1,4 @@
-#include "line_places.h"
+#include "web/line_places.h"
 
 #include <gtest/gtest.h>
 

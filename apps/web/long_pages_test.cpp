@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "library_fixture.h"
+#include "web/library_fixture.h"
 
 namespace web {
 namespace {

@@ -19,12 +19,12 @@
 #include <utility>
 #include <vector>
 
-#include "access_log.h"
-#include "descriptors.h"
-#include "one_line.h"
-#include "server.h"
-#include "service.h"
-#include "settings.h"
+#include "web/access_log.h"
+#include "web/descriptors.h"
+#include "web/one_line.h"
+#include "web/server.h"
+#include "web/service.h"
+#include "web/settings.h"
 
 namespace {
 

@@ -1,11 +1,11 @@
-#include "page.h"
+#include "web/page.h"
 
 #include <array>
 #include <string>
 
-#include "entity_tag.h"
-#include "http_date.h"
-#include "text.h"
+#include "web/entity_tag.h"
+#include "web/http_date.h"
+#include "web/text.h"
 
 namespace web {
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-#include "content_coding.h"
-#include "file_version.h"
-#include "page_body.h"
-#include "shared_file.h"
+#include "web/content_coding.h"
+#include "web/file_version.h"
+#include "web/page_body.h"
+#include "web/shared_file.h"
 
 namespace web {
 

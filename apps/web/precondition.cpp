@@ -1,7 +1,7 @@
-#include "precondition.h"
+#include "web/precondition.h"
 
-#include "entity_tag.h"
-#include "http_date.h"
+#include "web/entity_tag.h"
+#include "web/http_date.h"
 
 namespace web {
 

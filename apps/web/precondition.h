@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "header_lines.h"
-#include "status.h"
+#include "web/header_lines.h"
+#include "web/status.h"
 
 namespace web {
 

@@ -1,4 +1,4 @@
-#include "precondition.h"
+#include "web/precondition.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "request.h"
+#include "web/request.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -7,7 +7,7 @@
 #include <array>
 #include <cstddef>
 
-#include "byte_set.h"
+#include "web/byte_set.h"
 
 namespace web {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "header_lines.h"
+#include "web/header_lines.h"
 
 namespace web {
 

@@ -1,11 +1,11 @@
-#include "request_body.h"
+#include "web/request_body.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <system_error>
 
-#include "field.h"
+#include "web/field.h"
 
 namespace web {
 

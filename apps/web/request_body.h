@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "read_buffer.h"
-#include "request.h"
-#include "status.h"
+#include "web/read_buffer.h"
+#include "web/request.h"
+#include "web/status.h"
 
 namespace web {
 

@@ -1,4 +1,4 @@
-#include "request_body.h"
+#include "web/request_body.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "received_fixture.h"
+#include "web/received_fixture.h"
 
 namespace web {
 namespace {

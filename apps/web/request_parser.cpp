@@ -1,13 +1,13 @@
 // Line by line, each in one pass once it is there in one piece. Only its end is looked for before, from where the search stopped when more
 // bytes come: so a client that sends one byte at a time costs no more than any other.
-#include "request_parser.h"
+#include "web/request_parser.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 
-#include "field.h"
-#include "text.h"
+#include "web/field.h"
+#include "web/text.h"
 
 namespace web {
 

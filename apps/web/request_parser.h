@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
-#include "header_lines.h"
-#include "request.h"
-#include "status.h"
+#include "web/header_lines.h"
+#include "web/request.h"
+#include "web/status.h"
 
 namespace web {
 

@@ -1,4 +1,4 @@
-#include "request_parser.h"
+#include "web/request_parser.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "response.h"
+#include "web/response.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <random>
 
-#include "text.h"
+#include "web/text.h"
 
 namespace web {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "byte_range.h"
-#include "page.h"
-#include "status.h"
+#include "web/byte_range.h"
+#include "web/page.h"
+#include "web/status.h"
 
 namespace web {
 

@@ -1,4 +1,4 @@
-#include "response.h"
+#include "web/response.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "http_date.h"
+#include "web/http_date.h"
 #include "tests/web/failing_memory.h"
 
 namespace web {

@@ -1,4 +1,4 @@
-#include "server.h"
+#include "web/server.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-#include "address_family.h"
-#include "one_line.h"
+#include "web/address_family.h"
+#include "web/one_line.h"
 
 namespace web {
 

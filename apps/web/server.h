@@ -17,9 +17,9 @@
 #include <memory>
 #include <vector>
 
-#include "connection.h"
-#include "settings.h"
-#include "site.h"
+#include "web/connection.h"
+#include "web/settings.h"
+#include "web/site.h"
 
 namespace web {
 

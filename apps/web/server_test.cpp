@@ -1,5 +1,5 @@
 /// The server as a whole: beginnings, ends, limits; what it does when a call fails.
-#include "server_fixture.h"
+#include "web/server_fixture.h"
 
 #include <algorithm>
 #include <cerrno>

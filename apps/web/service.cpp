@@ -1,4 +1,4 @@
-#include "service.h"
+#include "web/service.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -18,7 +18,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "file.h"
+#include "web/file.h"
 
 namespace web {
 

@@ -1,4 +1,4 @@
-#include "settings.h"
+#include "web/settings.h"
 
 #include <tartan/core/usable_memory.h>
 
@@ -10,10 +10,10 @@
 #include <string>
 #include <utility>
 
-#include "address_family.h"
-#include "config.h"
-#include "field.h"
-#include "one_line.h"
+#include "web/address_family.h"
+#include "web/config.h"
+#include "web/field.h"
+#include "web/one_line.h"
 
 namespace web {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "library.h"
-#include "request_parser.h"
-#include "service.h"
-#include "status.h"
+#include "web/library.h"
+#include "web/request_parser.h"
+#include "web/service.h"
+#include "web/status.h"
 
 namespace web {
 

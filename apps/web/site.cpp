@@ -1,4 +1,4 @@
-#include "site.h"
+#include "web/site.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "one_line.h"
+#include "web/one_line.h"
 
 namespace web {
 

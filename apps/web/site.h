@@ -12,13 +12,13 @@
 #include <string_view>
 #include <vector>
 
-#include "access_log.h"
-#include "exchange.h"
-#include "host.h"
-#include "host_name.h"
-#include "http_date.h"
-#include "page_cache.h"
-#include "settings.h"
+#include "web/access_log.h"
+#include "web/exchange.h"
+#include "web/host.h"
+#include "web/host_name.h"
+#include "web/http_date.h"
+#include "web/page_cache.h"
+#include "web/settings.h"
 
 namespace web {
 

@@ -1,4 +1,4 @@
-#include "site.h"
+#include "web/site.h"
 
 #include <gtest/gtest.h>
 #include <tartan/core/runtime.h>

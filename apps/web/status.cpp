@@ -1,4 +1,4 @@
-#include "status.h"
+#include "web/status.h"
 
 namespace web {
 

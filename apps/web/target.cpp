@@ -1,10 +1,10 @@
-#include "target.h"
+#include "web/target.h"
 
 #include <algorithm>
 
-#include "byte_set.h"
-#include "request.h"
-#include "text.h"
+#include "web/byte_set.h"
+#include "web/request.h"
+#include "web/text.h"
 
 namespace web {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "status.h"
+#include "web/status.h"
 
 namespace web {
 

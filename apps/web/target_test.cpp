@@ -1,4 +1,4 @@
-#include "target.h"
+#include "web/target.h"
 
 #include <gtest/gtest.h>
 

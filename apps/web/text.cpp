@@ -1,4 +1,4 @@
-#include "text.h"
+#include "web/text.h"
 
 #include <algorithm>
 #include <array>

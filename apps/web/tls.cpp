@@ -1,4 +1,4 @@
-#include "tls.h"
+#include "web/tls.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "host_name.h"
+#include "web/host_name.h"
 
 namespace web {
 

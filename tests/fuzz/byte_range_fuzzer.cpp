@@ -1,7 +1,7 @@
 // Range headers, against a second, plain reading of RFC 9110, 14.1.2.
 //
 // Input: the size of the file (eight bytes, shifted by a ninth), and the header's value.
-#include "apps/web/byte_range.h"
+#include "web/byte_range.h"
 
 #include <algorithm>
 #include <optional>

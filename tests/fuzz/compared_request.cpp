@@ -8,9 +8,9 @@
 #include <cctype>
 #include <string>
 
-#include "apps/web/request.h"
-#include "apps/web/target.h"
-#include "apps/web/text.h"
+#include "web/request.h"
+#include "web/target.h"
+#include "web/text.h"
 
 namespace web::fuzz {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/web/request_parser.h"
+#include "web/request_parser.h"
 
 namespace web::fuzz {
 

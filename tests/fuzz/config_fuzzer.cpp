@@ -1,7 +1,7 @@
 // Configuration files: settings within their ranges, or one line that says where the mistake is.
 //
 // Input: the file.
-#include "apps/web/config.h"
+#include "web/config.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include <string>
 #include <system_error>
 
-#include "apps/web/one_line.h"
 #include "fuzz_target.h"
+#include "web/one_line.h"
 
 namespace web::fuzz {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "apps/web/received_fixture.h"
 #include "fuzz_target.h"
+#include "web/received_fixture.h"
 
 #if defined(__SANITIZE_ADDRESS__)  // GCC
 #define TARTAN_HAS_ASAN 1
@@ -107,8 +107,8 @@ bool conversation::parse_head() {
   if (ended != request_parser::outcome::complete) return false;
   check(bytes.text(), found);
   promise(parser_.asks_for_head(bytes.text()) == (found.method == method::head), "HEAD is known while it is parsed");
-  seen_.requests.push_back({found.method, std::string{found.target}, std::string{found.fields.text()}, found.content_length,
-                            found.head_size, flags_of(found), false});
+  seen_.requests.push_back({found.method, std::string{found.target}, std::string{found.fields.text()},
+                            found.content_length, found.head_size, flags_of(found), false});
   seen_.used += found.head_size;
   body_.begin(found);
   in_.drop(found.head_size);

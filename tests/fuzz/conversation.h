@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/web/read_buffer.h"
-#include "apps/web/request.h"
-#include "apps/web/request_body.h"
-#include "apps/web/request_parser.h"
+#include "web/read_buffer.h"
+#include "web/request.h"
+#include "web/request_body.h"
+#include "web/request_parser.h"
 
 namespace web::fuzz {
 

@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "apps/web/content_coding.h"
-#include "apps/web/entity_tag.h"
-#include "apps/web/field.h"
-#include "apps/web/header_lines.h"
-#include "apps/web/http_date.h"
-#include "apps/web/precondition.h"
-#include "apps/web/text.h"
 #include "fuzz_target.h"
+#include "web/content_coding.h"
+#include "web/entity_tag.h"
+#include "web/field.h"
+#include "web/header_lines.h"
+#include "web/http_date.h"
+#include "web/precondition.h"
+#include "web/text.h"
 
 namespace web::fuzz {
 

@@ -1,7 +1,7 @@
 // Dates: one that was understood is written and read again as the same, and is what the C library takes it for.
 //
 // Input: the text of a date.
-#include "apps/web/http_date.h"
+#include "web/http_date.h"
 
 #include <algorithm>
 #include <ctime>

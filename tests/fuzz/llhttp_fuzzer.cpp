@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "apps/web/field.h"
-#include "apps/web/received_fixture.h"
-#include "apps/web/request_body.h"
-#include "apps/web/request_parser.h"
-#include "apps/web/text.h"
 #include "compared_request.h"
 #include "fuzz_target.h"
+#include "web/field.h"
+#include "web/received_fixture.h"
+#include "web/request_body.h"
+#include "web/request_parser.h"
+#include "web/text.h"
 
 namespace web::fuzz {
 

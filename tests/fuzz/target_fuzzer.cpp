@@ -1,13 +1,13 @@
 // Targets: a path that was found names nothing outside of the folder that is served.
 //
 // Input: the target. Other bytes than visible ASCII never come here: a request_parser refuses them.
-#include "apps/web/target.h"
+#include "web/target.h"
 
 #include <algorithm>
 #include <string>
 
-#include "apps/web/request.h"
 #include "fuzz_target.h"
+#include "web/request.h"
 
 namespace web::fuzz {
 

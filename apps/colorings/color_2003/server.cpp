@@ -1,11 +1,11 @@
-#include "server.h"
+#include "colorings/color_2003/server.h"
 
 #include <tartan/core/blocking.h>
 #include <tartan/core/post.h>
 
 #include <utility>
 
-#include "apps/colorings/common/continue_in.h"
+#include "colorings/common/continue_in.h"
 
 namespace colorings {
 

@@ -1,4 +1,4 @@
-#include "client.h"
+#include "colorings/common/client.h"
 
 namespace colorings {
 

@@ -11,16 +11,16 @@
 #include <string>
 #include <string_view>
 
-#include "handle_table.h"
-#include "apps/web/http_date.h"
-#include "load_file.h"
-#include "apps/web/page.h"
-#include "path_prefixes.h"
-#include "apps/web/read_buffer.h"
-#include "apps/web/request_body.h"
-#include "apps/web/request_parser.h"
-#include "apps/web/response.h"
-#include "apps/web/target.h"
+#include "colorings/common/handle_table.h"
+#include "web/http_date.h"
+#include "colorings/common/load_file.h"
+#include "web/page.h"
+#include "colorings/common/path_prefixes.h"
+#include "web/read_buffer.h"
+#include "web/request_body.h"
+#include "web/request_parser.h"
+#include "web/response.h"
+#include "web/target.h"
 
 namespace colorings {
 

@@ -1,4 +1,4 @@
-#include "load_file.h"
+#include "colorings/common/load_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

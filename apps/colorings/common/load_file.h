@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "handle_table.h"
-#include "apps/web/page.h"
-#include "path_prefixes.h"
-#include "apps/web/status.h"
+#include "colorings/common/handle_table.h"
+#include "web/page.h"
+#include "colorings/common/path_prefixes.h"
+#include "web/status.h"
 
 namespace colorings {
 

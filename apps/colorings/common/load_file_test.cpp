@@ -1,4 +1,4 @@
-#include "load_file.h"
+#include "colorings/common/load_file.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <system_error>
 
-#include "prebuilt_pages.h"
+#include "colorings/common/prebuilt_pages.h"
 #include "tests/temporary_folder.h"
 
 namespace colorings {

@@ -1,4 +1,4 @@
-#include "server.h"
+#include "colorings/serial/server.h"
 
 #include <tartan/core/blocking.h>
 #include <tartan/core/post.h>

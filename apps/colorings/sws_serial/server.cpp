@@ -1,4 +1,4 @@
-#include "server.h"
+#include "colorings/sws_serial/server.h"
 
 #include <unistd.h>
 

@@ -20,7 +20,7 @@ namespace web {
 /// One answer.
 struct log_entry {
   std::string_view client;    ///< its address
-  std::string_view time;      ///< date_clock::local's
+  std::string_view time;      ///< local_clock's
   std::string_view request;   ///< the first line, as it came
   unsigned status = 0;
   std::uint64_t bytes = 0;    ///< of the body

@@ -1,5 +1,10 @@
 #include "web/config.h"
 
+#include <tartan/http/field.h>
+#include <tartan/http/host_name.h>
+#include <tartan/http/target.h>
+#include <tartan/http/text.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -16,10 +21,6 @@
 #include <vector>
 
 #include "web/address_family.h"
-#include "web/field.h"
-#include "web/host_name.h"
-#include "web/target.h"
-#include "web/text.h"
 
 namespace web {
 
@@ -181,21 +182,19 @@ void read_cache(section from, library_settings& into) {
   from.end();
 }
 
-bool is_token(std::string_view text) noexcept { return !text.empty() && token_bytes.span(text) == text.size(); }
-
 /// "type/subtype", with or without parameters.
 bool is_media_type(std::string_view text) noexcept {
-  const std::string_view name = trimmed(text.substr(0, text.find(';')));
+  const std::string_view name = http::trimmed(text.substr(0, text.find(';')));
   const std::size_t slash = std::min(name.find('/'), name.size());
   const bool is_visible = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
-  return is_visible && slash != name.size() && is_token(name.substr(0, slash)) && is_token(name.substr(slash + 1));
+  return is_visible && slash != name.size() && http::is_token(name.substr(0, slash)) && http::is_token(name.substr(slash + 1));
 }
 
 /// Text without a character set would be taken for one of the last century's.
 void read_types(section from, type_map& into) {
   from.each_text([&](std::string_view key, const std::string& type) {
-    if (!is_token(key) || key.find('.') != std::string_view::npos) from.complain(key, "is no extension, as \"wasm\"");
-    const std::string extension{lower_name{key}.text()};
+    if (!http::is_token(key) || key.find('.') != std::string_view::npos) from.complain(key, "is no extension, as \"wasm\"");
+    const std::string extension{http::lower_name{key}.text()};
     if (extension.empty() || into.contains(extension)) from.complain(key, extension.empty() ? "is too long" : "is there already");
     if (!is_media_type(type)) from.complain(key, "'" + type + "' is no type, as \"application/wasm\"");
     const bool needs_charset = type.starts_with("text/") && type.find("charset=") == std::string::npos;
@@ -208,26 +207,26 @@ void read_headers(section from, std::string& into) {
   constexpr std::string_view own[] = {"accept-ranges", "age", "cache-control", "connection", "content-encoding", "content-length", "content-range",
                                       "content-type", "date", "etag", "last-modified", "location", "server", "trailer", "transfer-encoding", "upgrade", "vary"};
   from.each_text([&](std::string_view key, const std::string& value) {
-    if (!is_token(key)) from.complain(key, "is no name of a header");
-    if (std::any_of(std::begin(own), std::end(own), [key](std::string_view each) { return same_letters(each, key); })) {
+    if (!http::is_token(key)) from.complain(key, "is no name of a header");
+    if (std::any_of(std::begin(own), std::end(own), [key](std::string_view each) { return http::same_letters(each, key); })) {
       from.complain(key, "is one that the server sets");
     }
-    if (!is_value(value)) from.complain(key, "cannot be the value of a header");
-    into.append("\r\n").append(key).append(": ").append(trimmed(value));
+    if (!http::is_value(value)) from.complain(key, "cannot be the value of a header");
+    into.append("\r\n").append(key).append(": ").append(http::trimmed(value));
   });
 }
 
 /// As a request has it when it was decoded.
 bool is_path(const std::string& path) {
   bool is_hidden = false;
-  return path.starts_with('/') && path.find('\0') == std::string::npos && !check_segments(path, is_hidden);
+  return path.starts_with('/') && path.find('\0') == std::string::npos && !http::check_segments(path, is_hidden);
 }
 
 /// Of those that a host can have: where a file was looked for.
-void read_error_pages(section from, std::map<status, std::string>& into) {
-  constexpr status possible[] = {status::forbidden, status::not_found, status::internal_error, status::unavailable};
+void read_error_pages(section from, std::map<http::status, std::string>& into) {
+  constexpr http::status possible[] = {http::status::forbidden, http::status::not_found, http::status::internal_error, http::status::unavailable};
   from.each_text([&](std::string_view key, const std::string& path) {
-    const auto is_meant = [&](status s) { return text_of(s).substr(0, text_of(s).find(' ')) == key; };
+    const auto is_meant = [&](http::status s) { return http::text_of(s).substr(0, http::text_of(s).find(' ')) == key; };
     const auto* const found = std::find_if(std::begin(possible), std::end(possible), is_meant);
     if (found == std::end(possible)) from.complain(key, "is none of 403, 404, 500 and 503");
     if (!is_path(path)) from.complain(key, "'" + path + "' is no path, as \"/404.html\"");
@@ -241,7 +240,7 @@ host_settings read_host(section from) {
   for (std::string& each : host.names) {
     if (!each.starts_with('[') && each.find_first_of(":/") != std::string::npos) from.complain("names", "'" + each + "' is more than a name");
     if (each.find('*') != std::string::npos) from.complain("names", "'" + each + "' is a pattern: write each name out");
-    const lower_name lower{each};
+    const http::lower_name lower{each};
     if (lower.text().empty()) from.complain("names", "'" + each + "' is no name");
     each = lower.text();
   }
@@ -250,7 +249,7 @@ host_settings read_host(section from) {
   from.flag("listings", host.with.listings);
   from.flag("dot-files", host.with.dot_files);
   from.text("cache-control", host.with.pages.cache_control);
-  if (!is_value(host.with.pages.cache_control)) from.complain("cache-control", "cannot be the value of a header");
+  if (!http::is_value(host.with.pages.cache_control)) from.complain("cache-control", "cannot be the value of a header");
   if (const auto headers = from.inner("headers")) read_headers(*headers, host.with.pages.headers);
   from.flag("https-only", host.https_only);
   if (const auto pages = from.inner("error-pages")) read_error_pages(*pages, host.error_pages);

@@ -95,7 +95,8 @@ error-pages = { 404 = "/not found.html", 503 = "/busy" }
   EXPECT_EQ(found.hosts[0].with.pages.headers, "");
   EXPECT_EQ(found.hosts[1].with.pages.headers, "\r\nStrict-Transport-Security: max-age=1\r\nX-A: b");
   EXPECT_TRUE(found.hosts[0].error_pages.empty());
-  EXPECT_EQ(found.hosts[1].error_pages, (std::map<status, std::string>{{status::not_found, "/not found.html"}, {status::unavailable, "/busy"}}));
+  const std::map<http::status, std::string> pages{{http::status::not_found, "/not found.html"}, {http::status::unavailable, "/busy"}};
+  EXPECT_EQ(found.hosts[1].error_pages, pages);
 }
 
 TEST_F(a_config, needs_only_a_host_with_a_folder) {

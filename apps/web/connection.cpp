@@ -324,7 +324,7 @@ void connection::end_of_wait(std::error_code why) {
   came_ = why == tartan::errc::canceled ? arrival::end : arrival::gone;
   if (came_ == arrival::gone || !timed_out_ || phase_ == phase::idle) return;  // its time is up, or the server's
   take_exchange();
-  refuse(status::request_timeout);
+  refuse(http::status::request_timeout);
   came_ = arrival::bytes;
   next_ = stop::end;
 }

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "web/http.h"
 #include "web/library.h"
 #include "tests/temporary_folder.h"
 #include "tests/virtual_time.h"

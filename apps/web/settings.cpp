@@ -1,6 +1,7 @@
 #include "web/settings.h"
 
 #include <tartan/core/usable_memory.h>
+#include <tartan/http/field.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,7 +13,6 @@
 
 #include "web/address_family.h"
 #include "web/config.h"
-#include "web/field.h"
 #include "web/one_line.h"
 
 namespace web {
@@ -37,12 +37,12 @@ CLI::Validator from_to(std::uint64_t least, std::uint64_t most) {
 }
 
 /// What a header can have.
-const CLI::Validator header_value{[](const std::string& text) -> std::string { return is_value(text) ? "" : "it has a control character"; }, ""};
+const CLI::Validator header_value{[](const std::string& text) -> std::string { return http::is_value(text) ? "" : "it has a control character"; }, ""};
 
 const CLI::Validator address{[](const std::string& text) { return why_no_address(text); }, ""};
 
 /// What cannot be set.
-std::string fixed_limits(const request_limits& r) {
+std::string fixed_limits(const http::request_limits& r) {
   return "Limits: " + std::to_string(r.line) + " bytes of a request line (beyond: 414), " + std::to_string(r.head) + " bytes of headers and " +
          std::to_string(r.fields) + " of them (431), " + std::to_string(r.body) +
          " bytes of a body (413;\nin chunks: the connection ends). Bodies are dropped: GET and HEAD need none.";

@@ -63,7 +63,7 @@ host& site::host_of(std::string_view name) noexcept {
   host& first = *hosts_.front();
   if (hosts_.size() == 1) return first;
   const std::size_t end = name.starts_with('[') ? name.find(']') + 1 : std::min(name.find(':'), name.size());
-  const auto found = by_name_.find(lower_name{name.substr(0, end)}.text());
+  const auto found = by_name_.find(http::lower_name{name.substr(0, end)}.text());
   return found == by_name_.end() ? first : *found->second;
 }
 

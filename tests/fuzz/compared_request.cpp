@@ -1,5 +1,9 @@
 #include "compared_request.h"
 
+#include <tartan/http/request.h>
+#include <tartan/http/target.h>
+#include <tartan/http/text.h>
+
 #include <arpa/inet.h>
 #include <llhttp.h>
 #include <netinet/in.h>
@@ -8,11 +12,7 @@
 #include <cctype>
 #include <string>
 
-#include "web/request.h"
-#include "web/target.h"
-#include "web/text.h"
-
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 namespace {
 
@@ -266,4 +266,4 @@ std::string_view why_llhttp_refuses(std::string_view body, std::size_t at, const
   return {};
 }
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

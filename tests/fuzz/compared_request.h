@@ -1,6 +1,8 @@
 #pragma once
 /// A request as llhttp sees it, and why ours may see it in another way.
 
+#include <tartan/http/request_parser.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,9 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "web/request_parser.h"
-
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 /// The first request of some bytes, as far as llhttp has read it, with nothing of its leniency on.
 struct llhttp_request {
@@ -50,4 +50,4 @@ struct translated_head {
 /// Why llhttp refuses a body that ours takes; `at`: where it has seen the mistake.
 [[nodiscard]] std::string_view why_llhttp_refuses(std::string_view body, std::size_t at, const std::string& error);
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

@@ -14,7 +14,7 @@
 
 #include "fuzz_target.h"
 
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 namespace {
 
 struct named_target {
@@ -93,4 +93,4 @@ TEST(known_mistakes, have_a_reason_each) {
 }
 
 }  // namespace
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

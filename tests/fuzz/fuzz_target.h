@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 /// What the code under test has promised does not hold for this input. libFuzzer sees a crash, as nobody catches it there.
 class broken_promise : public std::logic_error {
@@ -41,4 +41,4 @@ void fuzz_http_date(std::string_view input);
 void fuzz_config(std::string_view input);
 void fuzz_llhttp(std::string_view input);
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

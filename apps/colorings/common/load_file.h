@@ -1,19 +1,20 @@
 #pragma once
 /// From the disk.
 
+#include <tartan/http/status.h>
+
 #include <string>
 #include <vector>
 
 #include "colorings/common/handle_table.h"
 #include "web/page.h"
 #include "colorings/common/path_prefixes.h"
-#include "web/status.h"
 
 namespace colorings {
 
 /// A file, or why there is none.
 struct loaded_file {
-  web::status code = web::status::internal_error;
+  tartan::http::status code = tartan::http::status::internal_error;
   web::shared_page page;               ///< if ok
   std::vector<opened_handle> handles;  ///< that the table did not have
 };

@@ -26,7 +26,7 @@ class a_config : public testing::Test {
   [[nodiscard]] std::string error(const std::string& text) const {
     try {
       static_cast<void>(read(text));
-    } catch (const config_error& wrong) {
+    } catch (const tartan::apps::config_error& wrong) {
       const std::string said = wrong.what();
       EXPECT_TRUE(said.starts_with(path_ + ":")) << said;
       return said.substr(path_.size() + 1);
@@ -176,7 +176,7 @@ TEST_F(a_config, that_has_no_end_is_refused) {
   try {
     static_cast<void>(read_config("/dev/zero"));
     FAIL();
-  } catch (const config_error& wrong) {
+  } catch (const tartan::apps::config_error& wrong) {
     EXPECT_STREQ(wrong.what(), "/dev/zero: is longer than 16 MB");
   }
 }
@@ -200,7 +200,7 @@ TEST_F(a_config, that_is_not_there_is_named) {
   try {
     static_cast<void>(read_config(folder_ / "nothing"));
     FAIL();
-  } catch (const config_error& wrong) {
+  } catch (const tartan::apps::config_error& wrong) {
     EXPECT_EQ(wrong.what(), (folder_ / "nothing").string() + ": cannot be read");
   }
 }

@@ -17,6 +17,7 @@
 #include "web/address_family.h"
 #include "web/connection.h"
 #include "web/keep_fresh.h"
+#include "web/log_line.h"
 #include "web/sibling.h"
 
 namespace web {

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "web/one_line.h"
+#include "common/one_line.h"
 
 namespace web {
 
@@ -202,7 +202,7 @@ tartan::task<bool> connection::send_from_disk(file_part part, std::string before
 tartan::task<bool> connection::give_up(const file_part& part) {
   now_ = site_->runtime.now();  // the disk may have taken long
   co_await linger(most_lingering);
-  throw std::runtime_error{one_line(part.name()) + " was written to while it was sent, or cannot be read"};
+  throw std::runtime_error{tartan::apps::one_line(part.name()) + " was written to while it was sent, or cannot be read"};
 }
 
 /// The next bytes, which the disk has to be asked for.

@@ -23,7 +23,4 @@ struct descriptor_share {
 /// Errors: std::runtime_error if the folders of the hosts leave no room for clients.
 [[nodiscard]] descriptor_share share_of_descriptors(const settings& with, std::size_t limit, std::size_t open_before);
 
-/// Those of this process; without /proc, a guess.
-[[nodiscard]] std::size_t open_descriptors() noexcept;
-
 }  // namespace web

@@ -13,7 +13,7 @@
 
 #include "web/address_family.h"
 #include "web/config.h"
-#include "web/one_line.h"
+#include "common/one_line.h"
 
 namespace web {
 
@@ -181,7 +181,7 @@ settings read_again(int argc, const char* const* argv) { return read_all(argc, a
 command_line read_command_line(int argc, const char* const* argv) {
   command_line result;
   const auto refuse = [&result](const char* why) {
-    std::fprintf(stderr, "tartan-web: %s\n", one_line(why).c_str());
+    std::fprintf(stderr, "tartan-web: %s\n", tartan::apps::one_line(why).c_str());
     result.serve = false;
     result.exit_status = 2;
   };
@@ -191,7 +191,7 @@ command_line read_command_line(int argc, const char* const* argv) {
     result.serve = false;
   } catch (const CLI::ParseError& wrong) {
     refuse((std::string{wrong.what()} + " (see tartan-web --help)").c_str());
-  } catch (const config_error& wrong) {
+  } catch (const tartan::apps::config_error& wrong) {
     refuse(wrong.what());
   }
   return result;

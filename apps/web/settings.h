@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "common/service_manager.h"
 #include "web/http.h"
 #include "web/library.h"
-#include "web/service.h"
 
 namespace web {
 
@@ -78,7 +78,7 @@ struct settings {
   std::vector<host_settings> hosts;  ///< the first also answers whoever names none of them
   std::vector<std::string> listen{"127.0.0.1:8080"};
   std::vector<std::string> listen_tls;
-  std::vector<passed_socket> sockets;  ///< that listen already, instead of `listen` and `listen_tls`
+  std::vector<tartan::apps::passed_socket> sockets;  ///< that listen already, instead of `listen` and `listen_tls`
   std::string user;        ///< whose rights to take when all is open; empty: none
   std::string access_log;  ///< a file; empty: none
   setting_places at;

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "web/access_log.h"
+#include "common/line_log.h"
 #include "web/exchange.h"
 #include "web/host.h"
 #include "web/http.h"
@@ -52,7 +52,7 @@ class site {
   ///
   /// Errors: std::runtime_error, as document_root's, with the place in the file.
   /// `told`: document_root's, likewise.
-  site(tartan::runtime& rt, const web::settings& with, access_log* log,
+  site(tartan::runtime& rt, const web::settings& with, tartan::apps::line_log* log,
        const std::shared_ptr<tartan::semaphore>& sweeps, const std::shared_ptr<shortage>& told = nullptr);
 
   /// `name`: as a Host header has it, with or without a port; of one that no host has, the first.
@@ -72,7 +72,7 @@ class site {
 
   tartan::runtime& runtime;
   const web::settings settings;
-  access_log* const log;  ///< null: none is wanted
+  tartan::apps::line_log* const log;  ///< null: none is wanted
   tartan::per_worker<worker_store> stores;
 
  private:

@@ -1,7 +1,8 @@
 #pragma once
 /// The everyday headers: events, colors, coroutines, time, buffers and I/O.
 ///
-/// Not here, to be included where they are needed: tartan/core/usable_memory.h and tartan/io/simulation.h.
+/// Not here, to be included where they are needed: tartan/core/usable_memory.h, tartan/io/simulation.h, and all of
+/// tartan/http/.
 
 #include <tartan/buf/bytes.h>
 #include <tartan/buf/chain.h>

@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "fuzz_target.h"
-#include "web/one_line.h"
+#include "common/one_line.h"
 
 namespace tartan::http::fuzz {
 
@@ -80,7 +80,7 @@ void check_error(const std::string& said, const std::string& path, std::string_v
   const long line = std::stol(place);
   promise(line >= 1 && line <= lines, "the file has that line: " + place);
   promise(place.size() > colon + 2, "an error says what is wrong");
-  const std::string shown = web::one_line(said);
+  const std::string shown = apps::one_line(said);
   promise(std::none_of(shown.begin(), shown.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }),
           "an error is shown on one line");
 }
@@ -92,7 +92,7 @@ void fuzz_config(std::string_view input) {
   file.write(input);
   try {
     check_settings(web::read_config(file.path()));
-  } catch (const web::config_error& wrong) {
+  } catch (const apps::config_error& wrong) {
     check_error(wrong.what(), file.path(), input);
   }
 }

@@ -1,4 +1,4 @@
-#include "web/access_log.h"
+#include "common/line_log.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,45 +13,26 @@
 #include <iterator>
 #include <optional>
 #include <sstream>
-#include <string>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "tests/temporary_folder.h"
 
-namespace web {
+namespace tartan::apps {
 namespace {
 
-std::string line_of(const log_entry& what) {
-  std::string line;
-  append(line, what);
-  return line;
-}
-
-TEST(log_line, has_the_combined_format) {
-  EXPECT_EQ(line_of({"::1", "06/Nov/1994:08:49:37 +0000", "GET / HTTP/1.1", 200, 5, "http://a/", "me"}),
-            "::1 - - [06/Nov/1994:08:49:37 +0000] \"GET / HTTP/1.1\" 200 5 \"http://a/\" \"me\"\n");
-  EXPECT_EQ(line_of({"-", "t", "", 400, 0, {}, {}}), "- - - [t] \"-\" 400 0 \"-\" \"-\"\n");
-}
-
-TEST(log_line, shows_bytes_that_could_end_a_text) {
-  EXPECT_EQ(line_of({"a", "t", "\"\\\n\x7f\xff ~", 1, 1, {}, {}}), "a - - [t] \"\\x22\\x5c\\x0a\\x7f\\xff ~\" 1 1 \"-\" \"-\"\n");
-}
-
-TEST(log_line, has_no_more_than_1024_bytes_of_each_text) {
-  const std::string text(1025, 'a');
-  const std::string line = line_of({"a", "t", text, 1, 1, text, text});
-  EXPECT_EQ(std::count(line.begin(), line.end(), 'a'), 1 + 3 * 1024);
-}
+const line_log_names names{"a-program", "access log"};
 
 class a_log : public testing::Test {
  protected:
   /// In an event of each color, and to the end.
-  void add(access_log& to, int lines, const std::string& text = "line\n") {
-    for (int n = 0; n < lines; ++n) rt_.post(tartan::color{static_cast<std::uint64_t>(n % 4) + 1}, [&to, text] { to.add(text); });
+  void add(line_log& to, int lines, const std::string& text = "line\n") {
+    for (int n = 0; n < lines; ++n)
+      rt_.post(tartan::color{static_cast<std::uint64_t>(n % 4) + 1}, [&to, text] { to.add(text); });
     rt_.run_until_idle();
   }
-  void flush(access_log& of) {
+  void flush(line_log& of) {
     rt_.spawn([&]() -> tartan::task<> { co_await of.flush(); });
     rt_.run_until_idle();
   }
@@ -72,7 +53,7 @@ class a_log : public testing::Test {
 
 TEST_F(a_log, appends_all_lines) {
   std::ofstream{path_} << "old\n";
-  access_log log{rt_, path_};
+  line_log log{rt_, path_, names};
   add(log, 1000);
   flush(log);
   const std::string found = content(path_);
@@ -81,14 +62,16 @@ TEST_F(a_log, appends_all_lines) {
 }
 
 TEST_F(a_log, goes_on_with_its_file_if_that_cannot_be_opened_anew) {
-  access_log log{rt_, path_};
+  line_log log{rt_, path_, names};
   std::filesystem::rename(path_, folder_ / "old");
   std::filesystem::create_directory(path_);
   testing::internal::CaptureStderr();
   log.reopen(path_);
   add(log, 1);
   flush(log);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("cannot open the access log '" + path_.string() + "' anew (Is a directory)"), std::string::npos);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("a-program: cannot open the access log '" + path_.string() +
+                                                        "' anew (Is a directory)"),
+            std::string::npos);
   EXPECT_EQ(content(folder_ / "old"), "line\n");
 }
 
@@ -96,14 +79,15 @@ TEST_F(a_log, goes_on_with_its_file_if_that_cannot_be_opened_anew) {
 TEST_F(a_log, that_is_too_slow_loses_lines_and_says_how_many) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   const file reader{::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
-  std::optional<access_log> log{std::in_place, rt_, path_};
+  std::optional<line_log> log{std::in_place, rt_, path_, names};
   const std::string line = std::string(9'999, 'a') + '\n';
   constexpr std::size_t added = 1000;
   std::size_t bytes = 0;
   std::thread reads;
   const auto read_all = [&] {
     std::array<char, 65536> some;
-    for (ssize_t got = -1; got != 0; bytes += static_cast<std::size_t>(std::max<ssize_t>(got, 0))) got = ::read(reader.descriptor(), some.data(), some.size());
+    for (ssize_t got = -1; got != 0; bytes += static_cast<std::size_t>(std::max<ssize_t>(got, 0)))
+      got = ::read(reader.descriptor(), some.data(), some.size());
   };
   testing::internal::CaptureStderr();
   rt_.post([&] {
@@ -120,7 +104,9 @@ TEST_F(a_log, that_is_too_slow_loses_lines_and_says_how_many) {
   EXPECT_EQ(bytes, (added - lost) * line.size());
 }
 
-TEST_F(a_log, has_to_be_writable_at_first) { EXPECT_THROW((access_log{rt_, folder_ / "no" / "log"}), std::runtime_error); }
+TEST_F(a_log, has_to_be_writable_at_first) {
+  EXPECT_THROW((line_log{rt_, folder_ / "no" / "log", names}), std::runtime_error);
+}
 
 TEST_F(a_log, can_be_checked_without_a_trace) {
   const std::filesystem::path pipe = folder_ / "pipe";
@@ -134,9 +120,10 @@ TEST_F(a_log, can_be_checked_without_a_trace) {
   const std::filesystem::path door = folder_ / "door";
   ASSERT_EQ(::mknod(door.c_str(), S_IFSOCK | 0600, 0), 0);
   const auto before = std::filesystem::last_write_time(folder_.path());
-  for (const std::filesystem::path& good : {folder_ / "new", pipe, path_, link}) EXPECT_NO_THROW(access_log::check(good)) << good;
+  for (const std::filesystem::path& good : {folder_ / "new", pipe, path_, link})
+    EXPECT_NO_THROW(line_log::check(good, "access log")) << good;
   for (const std::filesystem::path& bad : {folder_ / "no" / "log", path_ / "log", folder_ / ".", broken, door}) {
-    EXPECT_THROW(access_log::check(bad), std::runtime_error) << bad;
+    EXPECT_THROW(line_log::check(bad, "access log"), std::runtime_error) << bad;
   }
   EXPECT_EQ(std::filesystem::last_write_time(folder_.path()), before);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "new"));  // the time's tick may be the same
@@ -148,12 +135,12 @@ TEST_F(a_log, is_no_pipe_that_nobody_reads) {
   const std::filesystem::path pipe = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   try {
-    const access_log log{rt_, pipe};
+    const line_log log{rt_, pipe, names};
     FAIL();
   } catch (const std::runtime_error& wrong) {
     EXPECT_EQ(wrong.what(), "cannot write the access log '" + pipe.string() + "': nobody reads it");
   }
-  access_log log{rt_, path_};
+  line_log log{rt_, path_, names};
   std::filesystem::rename(path_, folder_ / "old");
   std::filesystem::rename(pipe, path_);
   testing::internal::CaptureStderr();
@@ -166,7 +153,7 @@ TEST_F(a_log, is_no_pipe_that_nobody_reads) {
 
 TEST_F(a_log, begins_a_line_in_a_file_that_ends_within_one) {
   std::ofstream{path_} << "a half";
-  access_log log{rt_, path_};
+  line_log log{rt_, path_, names};
   add(log, 2);
   flush(log);
   EXPECT_EQ(content(path_), "a half\nline\nline\n");
@@ -179,4 +166,4 @@ TEST_F(a_log, begins_a_line_in_a_file_that_ends_within_one) {
 }
 
 }  // namespace
-}  // namespace web
+}  // namespace tartan::apps

@@ -1,4 +1,4 @@
-#include "web/access_log.h"
+#include "common/line_log.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -19,34 +19,15 @@
 #include <stdexcept>
 #include <utility>
 
-namespace web {
+namespace tartan::apps {
 
 using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t longest_text = 1024;
-constexpr std::size_t enough = 32 * 1024;                 // bytes of lines that are worth a write
+constexpr std::size_t enough = 32 * 1024;  // bytes of lines that are worth a write
 constexpr std::size_t most_waiting = std::size_t{4} << 20;
 constexpr auto at_latest = 1s;
-
-void append_escaped(std::string& to, std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  for (const char c : text.substr(0, longest_text)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\') {
-      to.push_back(c);
-    } else {
-      to.append("\\x").append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
-    }
-  }
-}
-
-void append_quoted(std::string& to, std::string_view text) {
-  to.append(" \"");
-  append_escaped(to, text.empty() ? "-" : text);
-  to.push_back('"');
-}
 
 file open_without_waiting(const std::string& path, int way) noexcept {
   return file{::open(path.c_str(), way | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644)};
@@ -74,8 +55,8 @@ std::string reason_of(int error, const std::string& path) {
   return is_pipe ? "nobody reads it" : std::strerror(error);
 }
 
-std::runtime_error unusable(const std::string& path, int error) {
-  return std::runtime_error{"cannot write the access log '" + path + "': " + reason_of(error, path)};
+std::runtime_error unusable(const std::string& name, const std::string& path, int error) {
+  return std::runtime_error{"cannot write the " + name + " '" + path + "': " + reason_of(error, path)};
 }
 
 /// A full disk, or the end of a machine, may have cut its last line off.
@@ -87,21 +68,13 @@ bool ends_within_a_line(const file& log) noexcept {
 
 }  // namespace
 
-void append(std::string& lines, const log_entry& what) {
-  lines.append(what.client).append(" - - [").append(what.time).push_back(']');
-  append_quoted(lines, what.request);
-  lines.append(" ").append(std::to_string(what.status)).append(" ").append(std::to_string(what.bytes));
-  append_quoted(lines, what.referer);
-  append_quoted(lines, what.agent);
-  lines.push_back('\n');
-}
-
-void access_log::check(const std::string& path) {
+void line_log::check(const std::string& path, const std::string& name) {
   struct stat now{};
   std::filesystem::path written{path};
   if (::stat(path.c_str(), &now) != 0 && errno == ENOENT) {
     std::error_code no_link;  // a link to itself is no ENOENT
-    for (auto to = std::filesystem::read_symlink(written, no_link); !no_link; to = std::filesystem::read_symlink(written, no_link)) {
+    for (auto to = std::filesystem::read_symlink(written, no_link); !no_link;
+         to = std::filesystem::read_symlink(written, no_link)) {
       written = written.parent_path() / to;
     }
     written = written.parent_path();
@@ -110,32 +83,32 @@ void access_log::check(const std::string& path) {
   int error = ::faccessat(AT_FDCWD, written.c_str(), W_OK, AT_EACCESS) != 0 ? errno : 0;
   if (S_ISDIR(now.st_mode)) error = EISDIR;
   if (S_ISSOCK(now.st_mode)) error = ENXIO;
-  if (error != 0) throw unusable(path, error);
+  if (error != 0) throw unusable(name, path, error);
 }
 
-access_log::access_log(tartan::runtime& rt, const std::string& path)
-    : rt_{rt}, color_{rt, "access log"}, timer_{rt, color_.value()}, file_{open_log(path)} {
-  if (!file_.is_open()) throw unusable(path, errno);
+line_log::line_log(tartan::runtime& rt, const std::string& path, line_log_names names)
+    : rt_{rt}, names_{std::move(names)}, color_{rt, names_.log}, timer_{rt, color_.value()}, file_{open_log(path)} {
+  if (!file_.is_open()) throw unusable(names_.log, path, errno);
   is_torn_ = ends_within_a_line(file_);
 }
 
-void access_log::add(std::string lines) {
+void line_log::add(std::string lines) {
   color_.post([this, lines = std::move(lines)] { take(lines); });
 }
 
-void access_log::reopen(std::string path) {
+void line_log::reopen(std::string path) {
   color_.post([this, path = std::move(path)]() mutable {
     reopens_ = std::move(path);
     begin();
   });
 }
 
-tartan::task<> access_log::flush() {
+tartan::task<> line_log::flush() {
   co_await tartan::in(color_.value(), [this] { return write(); });
   co_await tartan::in(color_.value(), [this] { complain({}); });
 }
 
-void access_log::take(const std::string& lines) noexcept {
+void line_log::take(const std::string& lines) noexcept {
   if (waiting_.size() + lines.size() > most_waiting) return lose(lines, "the disk is too slow");
   try {
     waiting_.append(lines);
@@ -156,17 +129,17 @@ void access_log::take(const std::string& lines) noexcept {
 }
 
 /// Where there is no memory for it now, the next line sees to it that it is tried again.
-void access_log::begin() noexcept {
+void line_log::begin() noexcept {
   if (has_begun_) return;
   try {
-    tartan::spawn_in(color_.value(), &access_log::write, this);
+    tartan::spawn_in(color_.value(), &line_log::write, this);
     has_begun_ = true;
   } catch (const std::exception&) {
   }
 }
 
 /// Writes what waits, off the workers. Color: its own.
-tartan::task<> access_log::write() {
+tartan::task<> line_log::write() {
   const tartan::result<tartan::semaphore::permit> turn = co_await turn_.acquire();
   timer_.cancel();
   is_timed_ = has_begun_ = false;
@@ -186,7 +159,7 @@ tartan::task<> access_log::write() {
 }
 
 /// Threads: that of a blocking job.
-access_log::written access_log::write_out(const std::string& lines, const std::string& anew) {
+line_log::written line_log::write_out(const std::string& lines, const std::string& anew) {
   const written done = write_lines(lines);  // they were added before
   if (anew.empty()) return done;
   file opened = open_log(anew);
@@ -194,12 +167,13 @@ access_log::written access_log::write_out(const std::string& lines, const std::s
     file_ = std::move(opened);
     is_torn_ = ends_within_a_line(file_);
   } else {
-    std::fprintf(stderr, "tartan-web: cannot open the access log '%s' anew (%s)\n", anew.c_str(), reason_of(errno, anew).c_str());
+    std::fprintf(stderr, "%s: cannot open the %s '%s' anew (%s)\n", names_.program.c_str(), names_.log.c_str(),
+                 anew.c_str(), reason_of(errno, anew).c_str());
   }
   return done;
 }
 
-access_log::written access_log::write_lines(const std::string& lines) noexcept {
+line_log::written line_log::write_lines(const std::string& lines) noexcept {
   if (lines.empty()) return {};
   if (is_torn_) {
     const written end = write_all("\n");
@@ -212,7 +186,7 @@ access_log::written access_log::write_lines(const std::string& lines) noexcept {
 }
 
 /// As far as the system takes it.
-access_log::written access_log::write_all(std::string_view text) noexcept {
+line_log::written line_log::write_all(std::string_view text) noexcept {
   written done;
   while (done.bytes < text.size()) {
     const ssize_t went = ::write(file_.descriptor(), text.data() + done.bytes, text.size() - done.bytes);
@@ -226,18 +200,19 @@ access_log::written access_log::write_all(std::string_view text) noexcept {
   return done;
 }
 
-void access_log::lose(std::string_view lines, const char* why) noexcept {
+void line_log::lose(std::string_view lines, const char* why) noexcept {
   lost_ += static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
   why_ = why;
   complain(next_complaint_);
 }
 
-void access_log::complain(time not_before) noexcept {
+void line_log::complain(time not_before) noexcept {
   const time now = rt_.now();
   if (now < not_before || lost_ == 0) return;
-  std::fprintf(stderr, "tartan-web: lines of the access log that are lost: %zu (%s)\n", lost_, why_);
+  std::fprintf(stderr, "%s: lines of the %s that are lost: %zu (%s)\n", names_.program.c_str(), names_.log.c_str(),
+               lost_, why_);
   lost_ = 0;
   next_complaint_ = now + 1s;
 }
 
-}  // namespace web
+}  // namespace tartan::apps

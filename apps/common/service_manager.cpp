@@ -1,14 +1,11 @@
-#include "web/service.h"
+#include "common/service_manager.h"
 
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
@@ -16,11 +13,10 @@
 #include <cstring>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
 
-#include "web/file.h"
+#include "common/file.h"
 
-namespace web {
+namespace tartan::apps {
 
 namespace {
 
@@ -30,23 +26,6 @@ std::optional<long> number_of(const char* text) noexcept {
   const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), number);
   return error == std::errc{} && end == all.data() + all.size() ? std::optional{number} : std::nullopt;
 }
-
-/// With the room that what it points to lies in.
-struct account {
-  std::array<char, 16 * 1024> room;
-  passwd entry{};
-
-  explicit account(const std::string& user) {
-    passwd* found = nullptr;
-    const int error = ::getpwnam_r(user.c_str(), &entry, room.data(), room.size(), &found);
-    if (error != 0) throw std::system_error{error, std::system_category(), "cannot look up the user '" + user + "'"};
-    if (found == nullptr) throw std::invalid_argument{"there is no user '" + user + "'"};
-  }
-  account(const account&) = delete;
-  account& operator=(const account&) = delete;
-};
-
-[[noreturn]] void fail(const std::string& what) { throw std::system_error{errno, std::system_category(), what}; }
 
 }  // namespace
 
@@ -83,19 +62,9 @@ void notify_manager(std::string_view state) noexcept {
   if (path[0] == '@') to.sun_path[0] = '\0';
   const file socket{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
-  // MSG_DONTWAIT: a manager that does not read shall not keep the server from serving.
-  static_cast<void>(::sendto(socket.descriptor(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&to), size));
+  // MSG_DONTWAIT: a manager that does not read must not keep the program from its work.
+  static_cast<void>(::sendto(socket.descriptor(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
+                             reinterpret_cast<const sockaddr*>(&to), size));
 }
 
-void look_up(const std::string& user) { static_cast<void>(account{user}); }
-
-void become(const std::string& user) {
-  const account found{user};
-  const passwd& entry = found.entry;
-  const std::string what = "cannot become the user '" + user + "'";
-  if (::initgroups(entry.pw_name, entry.pw_gid) != 0) fail(what);
-  if (::setresgid(entry.pw_gid, entry.pw_gid, entry.pw_gid) != 0) fail(what);
-  if (::setresuid(entry.pw_uid, entry.pw_uid, entry.pw_uid) != 0) fail(what);
-}
-
-}  // namespace web
+}  // namespace tartan::apps

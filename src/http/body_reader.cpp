@@ -18,12 +18,14 @@ body_reader::taken body_reader::take(std::string_view bytes) noexcept {
   for (;;) {
     const std::string_view rest = bytes.substr(part.used);
     if (left_ != 0) {
-      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left_, rest.size()));
-      if (size == 0) return part;
-      take_content(size);
+      const std::size_t size = content_in(rest.size());
+      if (size == 0) {
+        if (!rest.empty()) part.what = outcome::refused;
+        return part;
+      }
       part.content = rest.substr(0, size);
       part.used += size;
-      part.what = taken_ > most_ ? outcome::refused : outcome::content;
+      part.what = outcome::content;
       return part;
     }
     if (is_complete()) {
@@ -43,6 +45,20 @@ body_reader::taken body_reader::take(std::string_view bytes) noexcept {
     }
     part.used += newline + 1;
   }
+}
+
+/// Counts so much of the bytes as is content; none if there is too much of it.
+std::size_t body_reader::content_in(std::size_t bytes) noexcept {
+  if (left_ != no_end) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes));
+    left_ -= size;
+    return size;
+  }
+  if (taken_ == most_ && bytes != 0) ++taken_;
+  if (taken_ > most_) return 0;
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(most_ - taken_, bytes));
+  taken_ += size;
+  return size;
 }
 
 /// Gives false if the line is not what has to stand there, or there is too much.

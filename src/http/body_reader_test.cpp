@@ -248,10 +248,22 @@ TEST(body_reader, goes_to_the_end_of_the_connection_if_nothing_says_where_it_end
   EXPECT_FALSE(body.is_complete());
   EXPECT_TRUE(body.in_content());
   EXPECT_TRUE(body.may_end_here());
-  EXPECT_EQ(body.take("678901").what, outcome::refused);
+  in = "678901";
+  EXPECT_EQ(take_all(body, in, content), outcome::refused);
+  EXPECT_EQ(content, "1234567890") << "up to the limit, in whatever pieces it comes";
   EXPECT_EQ(body.error(), status::content_too_large);
   body.begin(of);
   EXPECT_EQ(body.take("6789012345").what, outcome::content) << "the limit is one body's";
+  EXPECT_EQ(body.take("").what, outcome::incomplete);
+  buf::chain from;
+  from.append("1234567890");
+  buf::chain into;
+  body.begin(of);
+  EXPECT_EQ(body.take(from, into), outcome::incomplete);
+  from.append("1");
+  EXPECT_EQ(body.take(from, into), outcome::refused);
+  EXPECT_EQ(into.to_string(), "1234567890");
+  EXPECT_EQ(body.error(), status::content_too_large);
 }
 
 TEST(body_reader, that_is_cut_off_may_not_end_there) {

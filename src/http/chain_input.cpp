@@ -5,7 +5,6 @@
 #include <tartan/http/request_parser.h>
 #include <tartan/http/response_parser.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -45,11 +44,12 @@ response_parser::outcome response_parser::parse(buf::chain& received, buf::slice
 body_reader::outcome body_reader::take(buf::chain& from, buf::chain& content) {
   for (;;) {
     if (left_ != 0) {
-      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left_, from.size()));
-      content.append(from.take(size));
-      take_content(size);
-      if (taken_ > most_) return outcome::refused;
-      if (left_ != 0) return outcome::incomplete;
+      content.append(from.take(content_in(from.size())));
+      if (left_ != 0 && from.empty()) return outcome::incomplete;
+      if (left_ != 0) {
+        static_cast<void>(content_in(from.size()));  // for error(): there is too much
+        return outcome::refused;
+      }
     }
     if (is_complete()) return outcome::complete;
     const std::optional<buf::line> line = from.find_line(longest_line);

@@ -72,6 +72,7 @@ llhttp_settings_t callbacks() {
   all.on_header_value = take_of_field<&reading::value>;
   all.on_header_value_complete = end_field;
   all.on_headers_complete = end_head;
+  all.on_body = take<&llhttp_request::content>;
   all.on_message_complete = end_request;
   return all;
 }

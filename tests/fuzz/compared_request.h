@@ -24,6 +24,7 @@ struct llhttp_request {
   std::uint64_t content_length = 0;
   bool chunked = false;
   bool keep_alive = false;
+  std::string content;        ///< of the body, as far as it has come
   std::size_t head_size = 0;  ///< up to and with the empty line
   std::size_t used = 0;       ///< bytes that it has read: all, or up to the end of the request, or up to a mistake
   std::string error;          ///< empty: none

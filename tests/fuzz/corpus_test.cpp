@@ -25,8 +25,9 @@ struct named_target {
 };
 
 constexpr named_target targets[] = {
-    {"request", fuzz_request}, {"target", fuzz_target}, {"byte_range", fuzz_byte_range},
-    {"fields", fuzz_fields},   {"config", fuzz_config}, {"http_date", fuzz_http_date},
+    {"request", fuzz_request},       {"response", fuzz_response}, {"target", fuzz_target},
+    {"byte_range", fuzz_byte_range}, {"fields", fuzz_fields},     {"config", fuzz_config},
+    {"http_date", fuzz_http_date},
 #ifdef TARTAN_HAS_LLHTTP
     {"llhttp", fuzz_llhttp},
 #endif

@@ -34,6 +34,7 @@ std::array<std::uint8_t, Size> take_knobs(std::string_view& input) {
 
 /// Each throws broken_promise, or is ended by a sanitizer.
 void fuzz_request(std::string_view input);
+void fuzz_response(std::string_view input);
 void fuzz_target(std::string_view input);
 void fuzz_byte_range(std::string_view input);
 void fuzz_fields(std::string_view input);

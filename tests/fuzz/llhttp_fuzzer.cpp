@@ -69,9 +69,11 @@ std::optional<std::size_t> check_body(const request& ours, const std::string& he
   body_reader body{limits.body};
   body.begin(ours);
   std::size_t size = 0;
+  std::string content;
   body_reader::taken part;
   do {
     part = body.take(behind.substr(size));
+    content.append(part.content);
     size += part.used;
   } while (part.what == body_reader::outcome::content);
   const body_reader::outcome ended = part.what;
@@ -85,6 +87,7 @@ std::optional<std::size_t> check_body(const request& ours, const std::string& he
     }
     promise(theirs.is_complete, "the body ends for both");
     promise(size == their_size, "the body ends at the same byte");
+    promise(content == theirs.content, "the body has the same content");
     return size;
   }
   promise(!theirs.is_complete || ended == body_reader::outcome::refused, "what is incomplete is so for both");

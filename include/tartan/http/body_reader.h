@@ -93,13 +93,7 @@ class body_reader {
     left_ = length;
     next_ = chunked ? stage::size : stage::end;
   }
-  void take_content(std::size_t bytes) noexcept {
-    if (left_ != no_end) {
-      left_ -= bytes;
-    } else {
-      taken_ += bytes;
-    }
-  }
+  [[nodiscard]] std::size_t content_in(std::size_t bytes) noexcept;
   [[nodiscard]] bool take_line(std::string_view line) noexcept;
   [[nodiscard]] bool take_size(std::string_view line) noexcept;
 

@@ -7,11 +7,11 @@
 #include <csignal>
 #include <exception>
 
-#include "conduct.h"
-#include "injector.h"
-#include "progress.h"
-#include "server_watch.h"
-#include "session.h"
+#include "load/conduct.h"
+#include "load/injector.h"
+#include "load/progress.h"
+#include "load/server_watch.h"
+#include "load/session.h"
 
 namespace load {
 

@@ -1,4 +1,4 @@
-#include "authority.h"
+#include "load/authority.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "url_bytes.h"
+#include "load/url_bytes.h"
 
 namespace load {
 

@@ -1,4 +1,4 @@
-#include "client.h"
+#include "load/client.h"
 
 #include <tartan/core/post.h>
 #include <tartan/time/sleep.h>

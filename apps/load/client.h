@@ -16,11 +16,11 @@
 #include <string>
 #include <system_error>
 
-#include "measure.h"
-#include "plan.h"
-#include "random.h"
-#include "response_reader.h"
-#include "settings.h"
+#include "load/measure.h"
+#include "load/plan.h"
+#include "load/random.h"
+#include "load/response_reader.h"
+#include "load/settings.h"
 
 namespace load {
 

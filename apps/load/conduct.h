@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "result.h"
-#include "settings.h"
+#include "load/result.h"
+#include "load/settings.h"
 
 namespace load {
 

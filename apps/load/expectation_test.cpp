@@ -1,4 +1,4 @@
-#include "expectation.h"
+#include "load/expectation.h"
 
 #include <gtest/gtest.h>
 

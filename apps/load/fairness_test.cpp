@@ -1,4 +1,4 @@
-#include "fairness.h"
+#include "load/fairness.h"
 
 #include <gtest/gtest.h>
 

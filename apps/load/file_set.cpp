@@ -1,4 +1,4 @@
-#include "file_set.h"
+#include "load/file_set.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "json.h"
+#include "load/json.h"
 
 namespace load {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "random.h"
+#include "load/random.h"
 
 namespace load {
 

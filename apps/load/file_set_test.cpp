@@ -1,4 +1,4 @@
-#include "file_set.h"
+#include "load/file_set.h"
 
 #include <gtest/gtest.h>
 

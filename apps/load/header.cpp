@@ -1,22 +1,11 @@
-#include "header.h"
+#include "load/header.h"
+
+#include <tartan/http/field.h>
 
 #include <algorithm>
 #include <cstddef>
 
 namespace load {
-
-namespace {
-
-bool is_letter_or_digit(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
-
-/// What a name may consist of (RFC 9110, 5.6.2).
-bool is_token(std::string_view text) noexcept {
-  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
-  const auto fits = [&](char c) { return is_letter_or_digit(c) || others.find(c) != std::string_view::npos; };
-  return !text.empty() && std::all_of(text.begin(), text.end(), fits);
-}
-
-}  // namespace
 
 bool equals(std::string_view a, std::string_view small_letters) noexcept {
   const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
@@ -31,7 +20,7 @@ std::string wrong_with_header(const std::string& line) {
   const auto is_control = [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; };
   if (std::any_of(line.begin(), line.end(), is_control)) return "a control character is in it";
   const std::size_t colon = line.find(':');
-  if (colon == std::string::npos || !is_token(std::string_view{line}.substr(0, colon))) return "'" + line + "' is no \"Name: value\"";
+  if (colon == std::string::npos || !tartan::http::is_token(std::string_view{line}.substr(0, colon))) return "'" + line + "' is no \"Name: value\"";
   for (const std::string_view own : {"connection", "content-length", "expect", "keep-alive", "te", "transfer-encoding", "upgrade"}) {
     if (is_named(line, own)) return "'" + line.substr(0, colon) + "' is the injector's own: it says where a request ends, or what becomes of its connection";
   }

@@ -1,4 +1,4 @@
-#include "header.h"
+#include "load/header.h"
 
 #include <gtest/gtest.h>
 

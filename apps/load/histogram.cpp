@@ -1,4 +1,4 @@
-#include "histogram.h"
+#include "load/histogram.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "histogram.h"
+#include "load/histogram.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "random.h"
+#include "load/random.h"
 
 namespace load {
 namespace {

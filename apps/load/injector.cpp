@@ -1,4 +1,4 @@
-#include "injector.h"
+#include "load/injector.h"
 
 #include <sys/resource.h>
 #include <tartan/core/in.h>

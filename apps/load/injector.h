@@ -9,11 +9,11 @@
 
 #include <cstdint>
 
-#include "client.h"
-#include "measure.h"
-#include "plan.h"
-#include "result.h"
-#include "settings.h"
+#include "load/client.h"
+#include "load/measure.h"
+#include "load/plan.h"
+#include "load/result.h"
+#include "load/settings.h"
 
 namespace load {
 

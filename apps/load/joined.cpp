@@ -9,13 +9,13 @@
 #include <stdexcept>
 #include <utility>
 
-#include "conduct.h"
-#include "injector.h"
-#include "line_stream.h"
-#include "place.h"
-#include "progress.h"
-#include "session.h"
-#include "share.h"
+#include "load/conduct.h"
+#include "load/injector.h"
+#include "load/line_stream.h"
+#include "load/place.h"
+#include "load/progress.h"
+#include "load/session.h"
+#include "load/share.h"
 
 namespace load {
 

@@ -1,4 +1,4 @@
-#include "json.h"
+#include "load/json.h"
 
 #include <gtest/gtest.h>
 

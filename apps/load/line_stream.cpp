@@ -1,4 +1,4 @@
-#include "line_stream.h"
+#include "load/line_stream.h"
 
 #include <cstddef>
 #include <stdexcept>

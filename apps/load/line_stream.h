@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "json.h"
+#include "load/json.h"
 
 namespace load {
 

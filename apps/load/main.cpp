@@ -7,11 +7,12 @@
 #include <string>
 #include <utility>
 
-#include "conduct.h"
-#include "file_set.h"
-#include "result.h"
-#include "result_file.h"
-#include "settings.h"
+#include "common/one_line.h"
+#include "load/conduct.h"
+#include "load/file_set.h"
+#include "load/result.h"
+#include "load/result_file.h"
+#include "load/settings.h"
 
 namespace {
 
@@ -63,7 +64,7 @@ int main(int argc, char** argv) {
     if (command.make_set) write_set(*command.make_set);
     return command.exit_status;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "tartan-load: %s\n", e.what());
+    std::fprintf(stderr, "tartan-load: %s\n", tartan::apps::one_line(e.what()).c_str());
     return 2;
   }
 }

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "conduct.h"
-#include "line_stream.h"
-#include "place.h"
-#include "server_watch.h"
-#include "session.h"
-#include "share.h"
+#include "load/conduct.h"
+#include "load/line_stream.h"
+#include "load/place.h"
+#include "load/server_watch.h"
+#include "load/session.h"
+#include "load/share.h"
 
 namespace load {
 

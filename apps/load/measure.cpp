@@ -1,4 +1,4 @@
-#include "measure.h"
+#include "load/measure.h"
 
 namespace load {
 

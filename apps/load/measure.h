@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "histogram.h"
-#include "result.h"
+#include "load/histogram.h"
+#include "load/result.h"
 
 namespace load {
 

@@ -1,4 +1,4 @@
-#include "place.h"
+#include "load/place.h"
 
 #include <netdb.h>
 #include <poll.h>
@@ -10,7 +10,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "url_bytes.h"
+#include "load/url_bytes.h"
 
 namespace load {
 

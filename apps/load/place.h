@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "authority.h"
+#include "load/authority.h"
 
 namespace load {
 

@@ -1,4 +1,4 @@
-#include "place.h"
+#include "load/place.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

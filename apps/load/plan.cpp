@@ -1,11 +1,11 @@
-#include "plan.h"
+#include "load/plan.h"
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "header.h"
-#include "place.h"
-#include "url.h"
+#include "load/header.h"
+#include "load/place.h"
+#include "load/url.h"
 
 namespace load {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "expectation.h"
-#include "file_set.h"
-#include "random.h"
-#include "settings.h"
+#include "load/expectation.h"
+#include "load/file_set.h"
+#include "load/random.h"
+#include "load/settings.h"
 
 namespace load {
 

@@ -1,4 +1,4 @@
-#include "plan.h"
+#include "load/plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A stream's iterators hand the failure of a read on as an exception; what ends meanwhile may be any process of the machine.
-#include "proc_file.h"
+#include "load/proc_file.h"
 
 #include <array>
 #include <cstddef>

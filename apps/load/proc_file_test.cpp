@@ -1,4 +1,4 @@
-#include "proc_file.h"
+#include "load/proc_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "process_tree.h"
+#include "load/process_tree.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "proc_file.h"
+#include "load/proc_file.h"
 
 namespace load {
 

@@ -1,4 +1,4 @@
-#include "process_tree.h"
+#include "load/process_tree.h"
 
 #include <gtest/gtest.h>
 #include <tartan/core/runtime.h>
@@ -12,7 +12,7 @@
 #include <ctime>
 #include <vector>
 
-#include "server_watch.h"
+#include "load/server_watch.h"
 
 namespace load {
 namespace {

@@ -1,4 +1,4 @@
-#include "progress.h"
+#include "load/progress.h"
 
 #include <tartan/time/interval.h>
 

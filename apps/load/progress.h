@@ -3,7 +3,7 @@
 
 #include <tartan/core/task.h>
 
-#include "injector.h"
+#include "load/injector.h"
 
 namespace load {
 

@@ -1,17 +1,16 @@
-#include "response_reader.h"
+#include "load/response_reader.h"
+
+#include <tartan/http/text.h>
 
 #include <algorithm>
 
-#include "header.h"
+#include "load/header.h"
 
 namespace load {
 
-namespace {
+using tartan::http::trimmed;
 
-std::string_view trimmed(std::string_view text) noexcept {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  return text.substr(0, text.find_last_not_of(" \t") + 1);
-}
+namespace {
 
 /// The value of a digit; 16 of what is none.
 unsigned hex_value(char c) noexcept {

@@ -1,4 +1,4 @@
-#include "response_reader.h"
+#include "load/response_reader.h"
 
 #include <gtest/gtest.h>
 

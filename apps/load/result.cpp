@@ -1,11 +1,11 @@
-#include "result.h"
+#include "load/result.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
 #include <vector>
 
-#include "json.h"
+#include "load/json.h"
 
 namespace load {
 

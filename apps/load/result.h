@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "fairness.h"
-#include "histogram.h"
-#include "process_tree.h"
-#include "settings.h"
+#include "load/fairness.h"
+#include "load/histogram.h"
+#include "load/process_tree.h"
+#include "load/settings.h"
 
 namespace load {
 

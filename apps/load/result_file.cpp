@@ -1,6 +1,6 @@
 // A regular file is not held open meanwhile, but opened again: if another has been put in its place, that one gets the result. It is
 // written in place, not renamed to, so that links, owner and mode stay, and the folder need not be writable.
-#include "result_file.h"
+#include "load/result_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

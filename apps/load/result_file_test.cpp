@@ -1,4 +1,4 @@
-#include "result_file.h"
+#include "load/result_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "result.h"
+#include "load/result.h"
 
 #include <gtest/gtest.h>
 

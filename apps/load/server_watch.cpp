@@ -1,4 +1,4 @@
-#include "server_watch.h"
+#include "load/server_watch.h"
 
 #include <tartan/core/await_blocking.h>
 

@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "process_tree.h"
-#include "result.h"
+#include "load/process_tree.h"
+#include "load/result.h"
 
 namespace load {
 

@@ -1,6 +1,5 @@
-#include "session.h"
+#include "load/session.h"
 
-#include <sys/resource.h>
 #include <tartan/core/spawn.h>
 
 #include <exception>
@@ -8,16 +7,15 @@
 #include <string>
 #include <utility>
 
+#include "common/descriptor_limit.h"
+
 namespace load {
 
 void raise_descriptor_limit(std::uint64_t clients) {
   constexpr std::uint64_t besides = 64;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;  // what is given by default is made for programs that use select()
-  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::getrlimit(RLIMIT_NOFILE, &limit);
-  if (clients + besides <= limit.rlim_cur) return;
-  throw std::runtime_error{"--clients " + std::to_string(clients) + " does not fit: this process may open " + std::to_string(limit.rlim_cur) +
+  const std::size_t limit = tartan::apps::raise_descriptor_limit();
+  if (clients + besides <= limit) return;
+  throw std::runtime_error{"--clients " + std::to_string(clients) + " does not fit: this process may open " + std::to_string(limit) +
                            " files (ulimit -Hn)"};
 }
 

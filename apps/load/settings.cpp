@@ -1,4 +1,4 @@
-#include "settings.h"
+#include "load/settings.h"
 
 #include <unistd.h>
 
@@ -13,9 +13,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "header.h"
-#include "place.h"
-#include "url.h"
+#include "load/header.h"
+#include "load/place.h"
+#include "load/url.h"
 
 namespace load {
 

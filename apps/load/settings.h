@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "file_set.h"
+#include "load/file_set.h"
 
 namespace load {
 

@@ -1,4 +1,4 @@
-#include "settings.h"
+#include "load/settings.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "json.h"
-#include "settings.h"
+#include "load/json.h"
+#include "load/settings.h"
 
 namespace load {
 

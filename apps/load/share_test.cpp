@@ -1,4 +1,4 @@
-#include "share.h"
+#include "load/share.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-#include "url.h"
+#include "load/url.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 
-#include "authority.h"
-#include "header.h"
-#include "url_bytes.h"
+#include "load/authority.h"
+#include "load/header.h"
+#include "load/url_bytes.h"
 
 namespace load {
 

@@ -1,4 +1,4 @@
-#include "url_bytes.h"
+#include "load/url_bytes.h"
 
 namespace load {
 

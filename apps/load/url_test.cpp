@@ -1,4 +1,4 @@
-#include "url.h"
+#include "load/url.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "address_family.h"
+#include "web/address_family.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "document_root.h"
-#include "server_fixture.h"
+#include "web/document_root.h"
+#include "web/server_fixture.h"
 #include "tests/web/failing_disk.h"
-#include "tls_client_fixture.h"
+#include "web/tls_client_fixture.h"
 
 namespace web {
 namespace {

@@ -1,4 +1,4 @@
-#include "config.h"
+#include "web/config.h"
 
 #include <gtest/gtest.h>
 #include <tartan/core/usable_memory.h>
@@ -26,7 +26,7 @@ class a_config : public testing::Test {
   [[nodiscard]] std::string error(const std::string& text) const {
     try {
       static_cast<void>(read(text));
-    } catch (const config_error& wrong) {
+    } catch (const tartan::apps::config_error& wrong) {
       const std::string said = wrong.what();
       EXPECT_TRUE(said.starts_with(path_ + ":")) << said;
       return said.substr(path_.size() + 1);
@@ -95,7 +95,8 @@ error-pages = { 404 = "/not found.html", 503 = "/busy" }
   EXPECT_EQ(found.hosts[0].with.pages.headers, "");
   EXPECT_EQ(found.hosts[1].with.pages.headers, "\r\nStrict-Transport-Security: max-age=1\r\nX-A: b");
   EXPECT_TRUE(found.hosts[0].error_pages.empty());
-  EXPECT_EQ(found.hosts[1].error_pages, (std::map<status, std::string>{{status::not_found, "/not found.html"}, {status::unavailable, "/busy"}}));
+  const std::map<http::status, std::string> pages{{http::status::not_found, "/not found.html"}, {http::status::unavailable, "/busy"}};
+  EXPECT_EQ(found.hosts[1].error_pages, pages);
 }
 
 TEST_F(a_config, needs_only_a_host_with_a_folder) {
@@ -175,7 +176,7 @@ TEST_F(a_config, that_has_no_end_is_refused) {
   try {
     static_cast<void>(read_config("/dev/zero"));
     FAIL();
-  } catch (const config_error& wrong) {
+  } catch (const tartan::apps::config_error& wrong) {
     EXPECT_STREQ(wrong.what(), "/dev/zero: is longer than 16 MB");
   }
 }
@@ -199,7 +200,7 @@ TEST_F(a_config, that_is_not_there_is_named) {
   try {
     static_cast<void>(read_config(folder_ / "nothing"));
     FAIL();
-  } catch (const config_error& wrong) {
+  } catch (const tartan::apps::config_error& wrong) {
     EXPECT_EQ(wrong.what(), (folder_ / "nothing").string() + ": cannot be read");
   }
 }

@@ -11,7 +11,7 @@
 // (read_buffer). Most responses are short: copied into one string, many leave with one write, and need no slice each. What is longer is sent
 // behind them from the page that all share, or by the kernel from where it has that; or is read from the disk when there is room for it: so nobody
 // who reads slowly keeps a copy. A server that hands bodies on, or writes more than its peers read, wants buf::chain and its marks.
-#include "connection.h"
+#include "web/connection.h"
 
 #include <tartan/core/hints.h>
 
@@ -324,7 +324,7 @@ void connection::end_of_wait(std::error_code why) {
   came_ = why == tartan::errc::canceled ? arrival::end : arrival::gone;
   if (came_ == arrival::gone || !timed_out_ || phase_ == phase::idle) return;  // its time is up, or the server's
   take_exchange();
-  refuse(status::request_timeout);
+  refuse(http::status::request_timeout);
   came_ = arrival::bytes;
   next_ = stop::end;
 }

@@ -2,6 +2,7 @@
 /// One client.
 
 #include <tartan/core/task.h>
+#include <tartan/http/byte_range.h>
 #include <tartan/io/tcp.h>
 #include <tartan/time/timer.h>
 
@@ -13,14 +14,14 @@
 #include <string>
 #include <string_view>
 
-#include "byte_range.h"
-#include "exchange.h"
-#include "file_part.h"
-#include "library.h"
-#include "page_cache.h"
-#include "response.h"
-#include "site.h"
-#include "tls.h"
+#include "web/exchange.h"
+#include "web/file_part.h"
+#include "web/http.h"
+#include "web/library.h"
+#include "web/page_cache.h"
+#include "web/response.h"
+#include "web/site.h"
+#include "web/tls.h"
 
 namespace web {
 
@@ -98,17 +99,17 @@ class alignas(64) connection {
   [[nodiscard]] bool answer_best(const shared_page& what, large_file large = nullptr);
   [[nodiscard]] bool answer_at_hand(const shared_page& what);
   void answer_page(const shared_page& what, large_file large);
-  void answer_parts(const shared_page& what, const byte_ranges& asked, large_file large);
-  void answer_status(status s);
+  void answer_parts(const shared_page& what, const http::byte_ranges& asked, large_file large);
+  void answer_status(http::status s);
   [[nodiscard]] bool answer_finding(const finding& found);
-  [[nodiscard]] bool answer_failure(status why);
+  [[nodiscard]] bool answer_failure(http::status why);
   void answer_error(const shared_page& what, large_file large);
-  void send_behind(const shared_page& what, large_file large, std::span<const byte_range> parts);
+  void send_behind(const shared_page& what, large_file large, std::span<const http::byte_range> parts);
   void send_all_behind(const shared_page& what, large_file large);
   [[nodiscard]] bool has_more_to_send() const noexcept { return exchange_->large != nullptr || exchange_->kept != nullptr; }
   [[nodiscard]] bool is_for_kernel() const noexcept;
   [[nodiscard]] bool is_from_disk() const noexcept;
-  [[nodiscard]] byte_ranges ranges_of(const page& what) const;
+  [[nodiscard]] http::byte_ranges ranges_of(const page& what) const;
   [[nodiscard]] std::uint64_t bytes_behind() const noexcept;
   [[nodiscard]] std::string_view take_first_piece() noexcept;
   void untake(std::size_t bytes) noexcept;
@@ -120,9 +121,9 @@ class alignas(64) connection {
   [[nodiscard]] bool is_answered_without_body() noexcept;
   void hold_request();
   void take_held();
-  void refuse(status why);
-  void end_request(status answered);
-  void log(status answered);
+  void refuse(http::status why);
+  void end_request(http::status answered);
+  void log(http::status answered);
   [[nodiscard]] response_form form();
   [[nodiscard]] response_form form_of_no_page();
   [[nodiscard]] bool is_last_of_drain() const noexcept;

@@ -1,4 +1,7 @@
 // From a request to its response, as far as that needs no waiting: what has to be waited for is done by connection.cpp.
+#include <tartan/http/header_lines.h>
+#include <tartan/http/precondition.h>
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -11,11 +14,11 @@
 #include <string_view>
 #include <utility>
 
-#include "address_family.h"
-#include "connection.h"
-#include "header_lines.h"
-#include "keep_fresh.h"
-#include "precondition.h"
+#include "web/address_family.h"
+#include "web/connection.h"
+#include "web/keep_fresh.h"
+#include "web/log_line.h"
+#include "web/sibling.h"
 
 namespace web {
 
@@ -59,9 +62,9 @@ connection::stop connection::answer() {
       take_held();
     } else {
       if (exchange_->in.empty()) return stop::input;
-      const request_parser::outcome head = exchange_->parser.parse(exchange_->in.text(), exchange_->request);
-      if (head == request_parser::outcome::incomplete) return stop::input;
-      if (head == request_parser::outcome::refused) {
+      const http::request_parser::outcome head = exchange_->parser.parse(exchange_->in.text(), exchange_->request);
+      if (head == http::request_parser::outcome::incomplete) return stop::input;
+      if (head == http::request_parser::outcome::refused) {
         refuse(exchange_->parser.error());
         continue;
       }
@@ -71,7 +74,7 @@ connection::stop connection::answer() {
       }
     }
     asked_ = true;
-    asked_for_end_ = !exchange_->request.keep_alive && (exchange_->request.method == method::get || exchange_->request.method == method::head);
+    asked_for_end_ = !exchange_->request.keep_alive && (exchange_->request.method == http::method::get || exchange_->request.method == http::method::head);
     if (!answer_request()) return stop::library;
   }
 }
@@ -79,7 +82,7 @@ connection::stop connection::answer() {
 /// Whoever waits to be told that it may go on with a body that nobody wants gets the answer instead, and may then send the body or not: nobody
 /// could tell which.
 bool connection::is_answered_without_body() noexcept {
-  if (!exchange_->request.expects_continue || exchange_->request.method == method::get || exchange_->request.method == method::head) return false;
+  if (!exchange_->request.expects_continue || exchange_->request.method == http::method::get || exchange_->request.method == http::method::head) return false;
   exchange_->request.keep_alive = false;
   return true;
 }
@@ -107,19 +110,19 @@ void connection::take_held() {
 bool connection::answer_request() {
   if (exchange_->out.empty()) take_buffer();
   exchange_->response_at = exchange_->out.size();
-  const target_result target = path_of(exchange_->request.target, exchange_->decoded);
+  const http::target_result target = http::path_of(exchange_->request.target, exchange_->decoded);
   exchange_->target = target.found;
   exchange_->host = &site_->host_of(site_->has_several_hosts() ? host_name() : std::string_view{});
-  if (exchange_->request.method == method::known || exchange_->request.method == method::unknown) {
-    answer_status(exchange_->request.method == method::known ? status::method_not_allowed : status::not_implemented);
+  if (exchange_->request.method != http::method::get && exchange_->request.method != http::method::head) {
+    answer_status(exchange_->request.method == http::method::other ? http::status::not_implemented : http::status::method_not_allowed);
     return true;
   }
-  const bool is_target = target.error != status::bad_request;
+  const bool is_target = target.error != http::status::bad_request;
   const bool is_challenge = exchange_->target.path.starts_with("/.well-known/acme-challenge/");
   if (is_target && exchange_->host->https_only && tls_ == nullptr && !is_challenge) return send_to_tls(), true;
   if (target.error) return answer_failure(*target.error);
-  if (exchange_->target.is_hidden && !exchange_->host->root.shows_hidden()) return answer_failure(status::not_found);
-  exchange_->as = coding::identity;
+  if (exchange_->target.is_hidden && !exchange_->host->root.shows_hidden()) return answer_failure(http::status::not_found);
+  exchange_->as = http::coding::identity;
   exchange_->gone = {};
   const shared_page* const known = current(exchange_->target.path);
   return known != nullptr && answer_best(*known);
@@ -129,9 +132,9 @@ void connection::send_to_tls() {
   std::string_view name = host_name();
   name = name.substr(0, name.starts_with('[') ? name.find(']') + 1 : name.find(':'));
   if (!exchange_->host->name.empty() && !site_->knows(name)) name = exchange_->host->name;  // nobody can make others be sent elsewhere
-  if (name.empty()) return answer_status(status::forbidden);
+  if (name.empty()) return answer_status(http::status::forbidden);
   append_redirect(exchange_->out, std::string{"https://"}.append(name).append(exchange_->target.sent).append(exchange_->target.query), form_of_no_page());
-  end_request(status::moved_permanently);
+  end_request(http::status::moved_permanently);
 }
 
 /// What the client calls the server; in the target that counts, not the header (RFC 9112, 3.2.2).
@@ -160,9 +163,9 @@ const shared_page* connection::current(std::string_view key) {
 
 /// With the page, or with a sibling that the client likes better. Gives false if the library has to be asked for that.
 bool connection::answer_best(const shared_page& what, large_file large) {
-  const coding_set there = what->siblings.without(exchange_->gone);
-  if (!there.empty()) exchange_->as = best_coding(exchange_->request.fields, there);
-  if (exchange_->as == coding::identity) {
+  const http::coding_set there = what->siblings.without(exchange_->gone);
+  if (!there.empty()) exchange_->as = http::best_coding(exchange_->request.fields, there);
+  if (exchange_->as == http::coding::identity) {
     if (large != nullptr) return answer_page(what, std::move(large)), true;
     return answer_at_hand(what);
   }
@@ -190,7 +193,7 @@ bool connection::is_last_of_drain() const noexcept {
 
 response_form connection::form() {
   if (leaves_ || is_last_of_drain()) exchange_->request.keep_alive = false;
-  return {exchange_->store->date.text(), exchange_->request.keep_alive, exchange_->request.http_1_0, exchange_->request.method != method::head};
+  return {exchange_->store->date.text(), exchange_->request.keep_alive, exchange_->request.http_1_0, exchange_->request.method != http::method::head};
 }
 
 /// The host is known.
@@ -201,39 +204,39 @@ response_form connection::form_of_no_page() {
 }
 
 /// What is asked of this page, if the client's part is of it.
-byte_ranges connection::ranges_of(const page& what) const {
-  const header_lines& fields = exchange_->request.fields;
-  const bool counts = range_counts(fields, {what.tag, what.modified}, std::time(nullptr));
-  const byte_ranges asked{counts ? fields.only("Range") : std::string_view{}, what.size};
-  const bool is_possible = what.as == coding::identity || asked.parts().size() <= 1;  // see append_parts
-  return is_possible ? asked : byte_ranges{{}, what.size};
+http::byte_ranges connection::ranges_of(const page& what) const {
+  const http::header_lines& fields = exchange_->request.fields;
+  const bool counts = http::range_counts(fields, {what.tag, what.modified}, std::time(nullptr));
+  const http::byte_ranges asked{counts ? fields.only("Range") : std::string_view{}, what.size};
+  const bool is_possible = what.as == http::coding::identity || asked.parts().size() <= 1;  // see append_parts
+  return is_possible ? asked : http::byte_ranges{{}, what.size};
 }
 
 /// `large`: whose body is sent from the disk.
 void connection::answer_page(const shared_page& what, large_file large) {
-  const header_lines& fields = exchange_->request.fields;
-  const validators known{what->tag, what->modified};
+  const http::header_lines& fields = exchange_->request.fields;
+  const http::validators known{what->tag, what->modified};
   if (exchange_->request.is_conditional) {
-    const status wanted = check_preconditions(fields, known);
-    if (wanted == status::precondition_failed) return answer_status(wanted);
-    if (wanted == status::not_modified) {
+    const http::status wanted = http::check_preconditions(fields, known);
+    if (wanted == http::status::precondition_failed) return answer_status(wanted);
+    if (wanted == http::status::not_modified) {
       append_not_modified(exchange_->out, *what, form());
       return end_request(wanted);
     }
   }
   if (exchange_->request.asks_for_range) {
-    const byte_ranges asked = ranges_of(*what);
-    if (asked.what() != byte_ranges::outcome::whole) return answer_parts(what, asked, std::move(large));
+    const http::byte_ranges asked = ranges_of(*what);
+    if (asked.what() != http::byte_ranges::outcome::whole) return answer_parts(what, asked, std::move(large));
   }
   const bool is_apart = large != nullptr || what->size > most_copied;
   append_page(exchange_->out, *what, form(), is_apart);
   if (is_apart) send_all_behind(what, std::move(large));
-  end_request(status::ok);
+  end_request(http::status::ok);
 }
 
 /// Parts of a page, if its body is wanted; frame has what stands around them.
-void connection::send_behind(const shared_page& what, large_file large, std::span<const byte_range> parts) {
-  if (exchange_->request.method == method::head) return;
+void connection::send_behind(const shared_page& what, large_file large, std::span<const http::byte_range> parts) {
+  if (exchange_->request.method == http::method::head) return;
   if (large == nullptr) exchange_->kept = what;
   exchange_->large = std::move(large);
   exchange_->parts.assign(parts.begin(), parts.end());
@@ -241,26 +244,26 @@ void connection::send_behind(const shared_page& what, large_file large, std::spa
 
 void connection::send_all_behind(const shared_page& what, large_file large) {
   exchange_->frame.assign(2, {});
-  send_behind(what, std::move(large), std::array{byte_range{0, what->size}});
+  send_behind(what, std::move(large), std::array{http::byte_range{0, what->size}});
 }
 
-void connection::answer_parts(const shared_page& what, const byte_ranges& asked, large_file large) {
-  if (asked.what() == byte_ranges::outcome::unsatisfiable) {
+void connection::answer_parts(const shared_page& what, const http::byte_ranges& asked, large_file large) {
+  if (asked.what() == http::byte_ranges::outcome::unsatisfiable) {
     append_not_satisfiable(exchange_->out, *what, form_of_no_page());
-    return end_request(status::range_not_satisfiable);
+    return end_request(http::status::range_not_satisfiable);
   }
-  const std::span<const byte_range> parts = asked.parts();
+  const std::span<const http::byte_range> parts = asked.parts();
   append_parts(exchange_->out, *what, parts, parts.size() > 1 ? new_boundary() : std::string{}, form(), exchange_->frame);
   send_behind(what, std::move(large), parts);
-  end_request(status::partial_content);
+  end_request(http::status::partial_content);
 }
 
-void connection::answer_status(status s) {
+void connection::answer_status(http::status s) {
   append_status(exchange_->out, s, form_of_no_page());
   end_request(s);
 }
 
-void connection::end_request(status answered) {
+void connection::end_request(http::status answered) {
   if (site_->log != nullptr) log(answered);
   if (!exchange_->request.keep_alive) ending_ = true;
   if (!exchange_->held.empty()) return exchange_->drop_held();
@@ -269,11 +272,11 @@ void connection::end_request(status answered) {
 }
 
 /// It is no request: says why, and ends.
-void connection::refuse(status why) {
+void connection::refuse(http::status why) {
   if (exchange_->out.empty()) take_buffer();
-  const bool is_head = exchange_->held.empty() ? exchange_->parser.asks_for_head(exchange_->in.text()) : exchange_->request.method == method::head;
+  const bool is_head = exchange_->held.empty() ? exchange_->parser.asks_for_head(exchange_->in.text()) : exchange_->request.method == http::method::head;
   exchange_->request = {};
-  if (is_head) exchange_->request.method = method::head;
+  if (is_head) exchange_->request.method = http::method::head;
   exchange_->response_at = exchange_->out.size();
   append_status(exchange_->out, why, form());
   if (site_->log != nullptr) log(why);
@@ -281,43 +284,43 @@ void connection::refuse(status why) {
 }
 
 /// Adds a line for the last response. Its request is held, or still at the front of in.
-void connection::log(status answered) {
+void connection::log(http::status answered) {
   if (client_.empty()) client_ = host_of(peer_.peer_address());
   std::string_view line = exchange_->held.empty() ? exchange_->in.text() : exchange_->held;
   line.remove_prefix(std::min(line.find_first_not_of("\r\n"), line.size()));
   const std::string_view response = std::string_view{exchange_->out}.substr(exchange_->response_at);
   std::uint64_t bytes = response.size() - (response.find("\r\n\r\n") + 4);
   bytes += bytes_behind();
-  const header_lines& fields = exchange_->request.fields;
-  append(exchange_->log, {client_, exchange_->store->date.local(), line.substr(0, line.find_first_of("\r\n")), static_cast<unsigned>(answered), bytes,
+  const http::header_lines& fields = exchange_->request.fields;
+  append(exchange_->log, {client_, exchange_->store->local_time.text(), line.substr(0, line.find_first_of("\r\n")), static_cast<unsigned>(answered), bytes,
                 fields.only("Referer"), fields.only("User-Agent")});
 }
 
 /// What the library is to be asked for.
 std::string_view connection::wanted_key() const {
-  if (exchange_->error != status::ok) return exchange_->host->error_pages.at(exchange_->error);
-  return exchange_->as == coding::identity ? exchange_->target.path : std::string_view{exchange_->sibling_key};
+  if (exchange_->error != http::status::ok) return exchange_->host->error_pages.at(exchange_->error);
+  return exchange_->as == http::coding::identity ? exchange_->target.path : std::string_view{exchange_->sibling_key};
 }
 
 /// Gives false if the library has to be asked for something else.
 bool connection::answer_finding(const finding& found) {
-  if (found.code == status::ok) {
+  if (found.code == http::status::ok) {
     kept_pages().put(wanted_key(), found.content, found.checked);  // of a large one, what it is known by, and the way to its file
   } else {
     kept_pages().drop(wanted_key());
   }
-  if (exchange_->error != status::ok) {
+  if (exchange_->error != http::status::ok) {
     answer_error(found.content, found.large);
-  } else if (found.code == status::ok) {
-    if (exchange_->as == coding::identity) return answer_best(found.content, found.large);
+  } else if (found.code == http::status::ok) {
+    if (exchange_->as == http::coding::identity) return answer_best(found.content, found.large);
     answer_page(found.content, found.large);
-  } else if (exchange_->as != coding::identity) {
+  } else if (exchange_->as != http::coding::identity) {
     exchange_->gone.add(exchange_->as);
-    exchange_->as = coding::identity;
+    exchange_->as = http::coding::identity;
     return false;
-  } else if (found.code == status::moved_permanently) {
+  } else if (found.code == http::status::moved_permanently) {
     append_redirect(exchange_->out, std::string{exchange_->target.sent}.append("/").append(exchange_->target.query), form_of_no_page());
-    end_request(status::moved_permanently);
+    end_request(http::status::moved_permanently);
   } else {
     return answer_failure(found.code);
   }
@@ -325,7 +328,7 @@ bool connection::answer_finding(const finding& found) {
 }
 
 /// With the host's own page, if it has one for that. Gives false if the library has to be asked for it.
-bool connection::answer_failure(status why) {
+bool connection::answer_failure(http::status why) {
   if (!exchange_->host->error_pages.contains(why)) {
     answer_status(why);
     return true;
@@ -339,7 +342,7 @@ bool connection::answer_failure(status why) {
 
 /// `what`: null if there is none.
 void connection::answer_error(const shared_page& what, large_file large) {
-  const status why = std::exchange(exchange_->error, status::ok);
+  const http::status why = std::exchange(exchange_->error, http::status::ok);
   if (what == nullptr) return answer_status(why);
   const bool is_apart = large != nullptr || what->size > most_copied;
   append_error_page(exchange_->out, why, *what, form_of_no_page(), is_apart);

@@ -1,6 +1,6 @@
 // How responses leave. What is said of a page is in out; behind it comes the page's body: copied, if it is short; by the kernel, from where that has it; or
 // from the disk, read when there is room for it.
-#include "connection.h"
+#include "web/connection.h"
 
 #include <tartan/core/await_blocking.h>
 
@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "one_line.h"
+#include "common/one_line.h"
 
 namespace web {
 
@@ -55,7 +55,7 @@ bool connection::send_now() {
 /// So is what has failed: they meet it, too.
 bool connection::send_by_kernel_now() {
   std::string& out = exchange_->out;
-  byte_range& part = exchange_->parts.front();
+  http::byte_range& part = exchange_->parts.front();
   const std::size_t most = std::min<std::uint64_t>(piece, part.size);
   const tartan::result<std::size_t> went = peer_.try_send_file(exchange_->kept->body.descriptor(), static_cast<std::int64_t>(part.first), most, out,
                                                                tartan::tcp::stream::file_place::memory);
@@ -111,14 +111,14 @@ std::uint64_t connection::bytes_behind() const noexcept {
   std::uint64_t bytes = 0;
   if (!has_more_to_send()) return bytes;
   for (const std::string& each : exchange_->frame) bytes += each.size();
-  for (const byte_range& each : exchange_->parts) bytes += each.size;
+  for (const http::byte_range& each : exchange_->parts) bytes += each.size;
   return bytes;
 }
 
 /// Of a page in memory of which one part comes behind out: what leaves with that. The rest stays for send_more.
 std::string_view connection::take_first_piece() noexcept {
   if (exchange_->kept == nullptr || exchange_->parts.size() != 1) return {};
-  byte_range& part = exchange_->parts.front();
+  http::byte_range& part = exchange_->parts.front();
   const std::string_view first = exchange_->kept->body.text().substr(part.first, std::min<std::uint64_t>(piece, part.size));
   part = {part.first + first.size(), part.size - first.size()};
   return first;
@@ -127,7 +127,7 @@ std::string_view connection::take_first_piece() noexcept {
 /// So much of it was not sent.
 void connection::untake(std::size_t bytes) noexcept {
   if (bytes == 0) return;
-  byte_range& part = exchange_->parts.front();
+  http::byte_range& part = exchange_->parts.front();
   part = {part.first - bytes, part.size + bytes};
 }
 
@@ -138,7 +138,7 @@ tartan::task<bool> connection::send_more() {
   for (std::size_t n = 0; n < exchange_->parts.size(); ++n) {
     const bool is_framed = co_await send_text(exchange_->frame[n]);
     if (!is_framed) co_return false;
-    const byte_range part = exchange_->parts[n];
+    const http::byte_range part = exchange_->parts[n];
     bool went = false;
     if (page != nullptr) {
       went = co_await send_text(page->body.text().substr(part.first, part.size));
@@ -159,7 +159,7 @@ tartan::task<bool> connection::send_by_kernel() {
   std::string head = exchange_->out;
   exchange_->out.clear();
   leave_buffer();
-  for (byte_range rest = exchange_->parts.front(); rest.size != 0;) {
+  for (http::byte_range rest = exchange_->parts.front(); rest.size != 0;) {
     const std::uint64_t next = std::min<std::uint64_t>(piece, rest.size);
     enter(phase::sending);
     const tartan::result<std::size_t> sent =
@@ -202,7 +202,7 @@ tartan::task<bool> connection::send_from_disk(file_part part, std::string before
 tartan::task<bool> connection::give_up(const file_part& part) {
   now_ = site_->runtime.now();  // the disk may have taken long
   co_await linger(most_lingering);
-  throw std::runtime_error{one_line(part.name()) + " was written to while it was sent, or cannot be read"};
+  throw std::runtime_error{tartan::apps::one_line(part.name()) + " was written to while it was sent, or cannot be read"};
 }
 
 /// The next bytes, which the disk has to be asked for.

@@ -1,5 +1,5 @@
 /// What a connection does, where that depends on which worker it is on: one is enough to tell.
-#include "server_fixture.h"
+#include "web/server_fixture.h"
 
 #include <tartan/time/with_timeout.h>
 
@@ -141,7 +141,7 @@ TEST_P(a_server_of_one_worker, sends_what_is_long_as_it_is_whatever_was_sent_bef
   write("middle", middle);
   write("longer", longer);
   write("error", middle);
-  with_.hosts[0].error_pages[status::not_found] = "/error";
+  with_.hosts[0].error_pages[http::status::not_found] = "/error";
   play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
     for (const std::string& first : {get("/middle", "Range: bytes=0-1,4-5\r\n"), get("/longer", "Range: bytes=0-1,4-5\r\n"), get("/page")}) {
       for (const auto& [path, body] : {std::pair{"/middle", &middle}, std::pair{"/sent", &sent}, std::pair{"/other", &other}, std::pair{"/longer", &longer},
@@ -405,7 +405,7 @@ TEST_P(a_server_of_one_worker, never_sends_a_large_file_with_another_length) {
   with_.pages.recheck = 1h;
   write_old("coded", "as it is");
   write_old("coded.gz", std::string(large, 'z'));
-  with_.hosts[0].error_pages[status::not_found] = "/sorry";
+  with_.hosts[0].error_pages[http::status::not_found] = "/sorry";
   const struct {
     const char* path;
     const char* name;

@@ -1,12 +1,10 @@
-#include "descriptors.h"
-
-#include <dirent.h>
+#include "web/descriptors.h"
 
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
-#include "page_body.h"
+#include "web/page_body.h"
 
 namespace web {
 
@@ -14,7 +12,6 @@ namespace {
 
 constexpr std::size_t of_the_runtime = 16;  // epoll, eventfds, signalfd, the log, twice while it is reopened, and room
 constexpr std::size_t least_left = 8;       // to answer anybody at all
-constexpr std::size_t usual = 3;            // the standard streams
 
 }  // namespace
 
@@ -29,15 +26,6 @@ descriptor_share share_of_descriptors(const settings& with, std::size_t limit, s
   }
   const std::size_t rest = limit - needed;
   return {std::min(with.max_connections, rest - rest / 4), std::min(with.pages.open_files, rest / 16)};
-}
-
-std::size_t open_descriptors() noexcept {
-  DIR* const all = ::opendir("/proc/self/fd");
-  if (all == nullptr) return usual;
-  std::size_t count = 0;
-  while (::readdir(all) != nullptr) ++count;
-  ::closedir(all);
-  return std::max(count, usual + 3) - 3;  // ".", "..", and the folder itself
 }
 
 }  // namespace web

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "settings.h"
+#include "web/settings.h"
 
 namespace web {
 
@@ -22,8 +22,5 @@ struct descriptor_share {
 /// quarter of that stays open for some seconds more.
 /// Errors: std::runtime_error if the folders of the hosts leave no room for clients.
 [[nodiscard]] descriptor_share share_of_descriptors(const settings& with, std::size_t limit, std::size_t open_before);
-
-/// Those of this process; without /proc, a guess.
-[[nodiscard]] std::size_t open_descriptors() noexcept;
 
 }  // namespace web

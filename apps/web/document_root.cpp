@@ -1,4 +1,4 @@
-#include "document_root.h"
+#include "web/document_root.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,7 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "listing.h"
+#include "web/listing.h"
+#include "web/sibling.h"
 
 namespace web {
 
@@ -43,25 +44,25 @@ int open_beneath(int folder, const char* path, int way = O_RDONLY | O_NOCTTY | O
   }
 }
 
-status status_of(int error) noexcept {
+http::status status_of(int error) noexcept {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
     case ENAMETOOLONG:
-      return status::not_found;
+      return http::status::not_found;
     case EACCES:
     case EPERM:
     case EXDEV:  // leads out
     case ELOOP:
     case ENXIO:  // a socket, or a device without a driver
-      return status::forbidden;
+      return http::status::forbidden;
     case EMFILE:
     case ENFILE:
     case ENOMEM:
     case EAGAIN:
-      return status::unavailable;
+      return http::status::unavailable;
     default:
-      return status::internal_error;
+      return http::status::internal_error;
   }
 }
 
@@ -77,7 +78,7 @@ bool may_change_unseen(const file_version& version) noexcept {
   return version.changed > moment_ago;
 }
 
-document failed(status why) {
+document failed(http::status why) {
   document nothing;
   nothing.code = why;
   return nothing;
@@ -100,7 +101,7 @@ bool is_young(const struct stat& sibling) noexcept {
 }
 
 struct found_siblings {
-  coding_set settled;      ///< that may be sent
+  http::coding_set settled;      ///< that may be sent
   bool has_young = false;  ///< there is one more
 };
 
@@ -108,13 +109,13 @@ struct found_siblings {
 /// Nothing: the siblings cannot be known, for want of a descriptor or memory.
 std::optional<found_siblings> siblings_of(int folder, const std::string& name, const file_version& version) noexcept {
   found_siblings found;
-  for (const coding each : siblings) {
+  for (const http::coding each : http::compressions) {
     std::array<char, PATH_MAX> path;
     const std::string_view suffix = suffix_of(each);
     if (name.size() + suffix.size() >= path.size()) continue;
     *std::copy(suffix.begin(), suffix.end(), std::copy(name.begin(), name.end(), path.begin())) = '\0';
     const file sibling{open_beneath(folder, path.data(), O_PATH)};
-    if (!sibling.is_open() && status_of(errno) == status::unavailable) return std::nullopt;
+    if (!sibling.is_open() && status_of(errno) == http::status::unavailable) return std::nullopt;
     struct stat now{};
     if (!sibling.is_open() || ::fstat(sibling.descriptor(), &now) != 0) continue;
     if (!S_ISREG(now.st_mode)) continue;
@@ -151,7 +152,7 @@ void document_root::check() const {
 }
 
 /// Of a file that cannot be opened.
-status document_root::failure_of(int error) const noexcept {
+http::status document_root::failure_of(int error) const noexcept {
   if (told_ != nullptr) told_->tell("open a file", error);
   return status_of(error);
 }
@@ -163,7 +164,7 @@ document_root::place document_root::now() const noexcept {
   if (::stat(path_.c_str(), &there) != 0) {
     struct stat mine{};
     const bool is_deleted = ::fstat(folder_.descriptor(), &mine) == 0 && mine.st_nlink == 0;
-    if (is_deleted || has_moved_.load(std::memory_order_relaxed)) found.code_ = status::unavailable;  // the next one is about to come
+    if (is_deleted || has_moved_.load(std::memory_order_relaxed)) found.code_ = http::status::unavailable;  // the next one is about to come
     return found;
   }
   if (is_of_the_start(there)) return found;
@@ -171,7 +172,7 @@ document_root::place document_root::now() const noexcept {
   found.own_ = file{::open(path_.c_str(), to_look_up)};
   found.descriptor_ = found.own_.descriptor();
   if (found.own_.is_open()) return found;
-  found.code_ = errno == ENOENT || errno == ENOTDIR ? status::unavailable : failure_of(errno);
+  found.code_ = errno == ENOENT || errno == ENOTDIR ? http::status::unavailable : failure_of(errno);
   return found;
 }
 
@@ -183,12 +184,12 @@ bool document_root::is_still_there() const noexcept {
 bool document_root::is_of_the_start(const struct stat& folder) const noexcept { return folder.st_dev == device_ && folder.st_ino == number_; }
 
 document document_root::load(std::string_view key, std::size_t most, const page* known, const place& in) const {
-  if (in.code_ != status::ok) return failed(in.code_);
+  if (in.code_ != http::status::ok) return failed(in.code_);
   for (int tries = 0; tries < 3; ++tries) {
     std::optional<document> found = load_once(key, most, known, in.descriptor());
     if (found) return std::move(*found);
   }
-  return failed(status::unavailable);
+  return failed(http::status::unavailable);
 }
 
 /// Nothing: somebody has written to the file while it was read or opened, so that it may be a mixture, or have zeros for what was cut off.
@@ -199,22 +200,22 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
   file opened{open_beneath(in, (name + std::string{suffix_of(wanted.as)}).c_str())};
   if (!opened.is_open()) {
     const int error = errno;
-    const bool may_be_listed = with_.listings && wanted.as == coding::identity && wanted.path.ends_with('/');
+    const bool may_be_listed = with_.listings && wanted.as == http::coding::identity && wanted.path.ends_with('/');
     return error == ENOENT && may_be_listed ? list(wanted.path, in) : failed(failure_of(error));
   }
   struct stat now{};
-  if (::fstat(opened.descriptor(), &now) != 0) return failed(status::internal_error);
-  if (S_ISDIR(now.st_mode) && !wanted.path.ends_with('/')) return failed(status::moved_permanently);
-  if (S_ISDIR(now.st_mode)) return with_.listings && wanted.as == coding::identity ? list(wanted.path, in) : failed(status::not_found);
-  if (!S_ISREG(now.st_mode)) return failed(status::forbidden);
+  if (::fstat(opened.descriptor(), &now) != 0) return failed(http::status::internal_error);
+  if (S_ISDIR(now.st_mode) && !wanted.path.ends_with('/')) return failed(http::status::moved_permanently);
+  if (S_ISDIR(now.st_mode)) return with_.listings && wanted.as == http::coding::identity ? list(wanted.path, in) : failed(http::status::not_found);
+  if (!S_ISREG(now.st_mode)) return failed(http::status::forbidden);
   // It may have been written anew since its file was looked at.
-  if (wanted.as != coding::identity && (now.st_size == 0 || is_young(now))) return failed(status::not_found);
+  if (wanted.as != http::coding::identity && (now.st_size == 0 || is_young(now))) return failed(http::status::not_found);
 
   document found;
-  found.code = status::ok;
+  found.code = http::status::ok;
   found.content.size = static_cast<std::uint64_t>(now.st_size);
   const file_version version = found.content.version = file_version::of(now);
-  if (with_.precompressed && wanted.as == coding::identity) {
+  if (with_.precompressed && wanted.as == http::coding::identity) {
     const std::optional<found_siblings> there = siblings_of(in, name, version);
     if (!there) return failed(failure_of(errno));
     found.content.siblings = there->settled;
@@ -243,7 +244,7 @@ std::optional<document> document_root::load_once(std::string_view key, std::size
   const bool is_looked_at = ::fstat(opened.descriptor(), &after) == 0;
   const bool is_other = is_looked_at && (after.st_size != now.st_size || file_version::of(after).modified != version.modified);
   if (has_ended || is_other) return std::nullopt;
-  if (!is_read) return failed(status::internal_error);
+  if (!is_read) return failed(http::status::internal_error);
   found.content.body = page_body{std::move(text)};
   const bool certain = !young && is_looked_at && file_version::of(after) == version;
   if (!certain) found.content.version = {};
@@ -264,19 +265,19 @@ document document_root::list(std::string_view path, int in) const {
     if (entry->d_name[0] == '.') continue;
     if (found.size() == most_listed) break;
     const file one{open_beneath(in, (name + entry->d_name).c_str(), O_PATH)};  // what leads out is not served, nor named
-    if (!one.is_open() && status_of(errno) == status::unavailable) return failed(failure_of(errno));
+    if (!one.is_open() && status_of(errno) == http::status::unavailable) return failed(failure_of(errno));
     struct stat now{};
     if (!one.is_open() || ::fstat(one.descriptor(), &now) != 0 || (!S_ISREG(now.st_mode) && !S_ISDIR(now.st_mode))) continue;
     found.push_back({entry->d_name, S_ISDIR(now.st_mode), static_cast<std::uint64_t>(now.st_size), now.st_mtim.tv_sec});
   }
-  if (errno != 0) return failed(status::internal_error);
+  if (errno != 0) return failed(http::status::internal_error);
   document page;
-  page.code = status::ok;
+  page.code = http::status::ok;
   page.content.body = page_body{listing_page(path, std::move(found))};
   page.content.size = page.content.body.size();
   file_version never;
   never.modified.seconds = std::numeric_limits<std::int64_t>::max();
-  describe(page.content, "index.html", {never, false, coding::identity}, std::time(nullptr), {.headers = with_.pages.headers});
+  describe(page.content, "index.html", {never, false, http::coding::identity}, std::time(nullptr), {.headers = with_.pages.headers});
   return page;
 }
 

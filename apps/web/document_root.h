@@ -1,6 +1,8 @@
 #pragma once
 /// The folder that is served, and nothing outside of it.
 
+#include <tartan/http/status.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +11,10 @@
 #include <string>
 #include <string_view>
 
-#include "file.h"
-#include "page.h"
-#include "shortage.h"
-#include "status.h"
+#include "web/file.h"
+#include "web/http.h"
+#include "web/page.h"
+#include "web/shortage.h"
 
 struct stat;
 
@@ -20,7 +22,7 @@ namespace web {
 
 /// What was found under a path.
 struct document {
-  status code = status::not_found;  ///< ok; 301: a folder that was asked for without its slash; else why there is nothing
+  http::status code = http::status::not_found;  ///< ok; 301: a folder that was asked for without its slash; else why there is nothing
   bool unchanged = false;           ///< it is what is known already: nothing was read
   page content;                     ///< if ok
   large_file large;                 ///< open if the file is too large for a page: its body is to be sent from here
@@ -57,7 +59,7 @@ class document_root {
     friend class document_root;
     file own_;
     int descriptor_ = -1;
-    status code_ = status::ok;  ///< else why there is none
+    http::status code_ = http::status::ok;  ///< else why there is none
   };
 
   /// Where the path leads now: whoever publishes a site may put another folder, or a symbolic link to one, in the place of this one. If the path leads
@@ -89,7 +91,7 @@ class document_root {
   [[nodiscard]] std::optional<document> load_once(std::string_view key, std::size_t most, const page* known, int in) const;
   [[nodiscard]] document list(std::string_view path, int in) const;
   [[nodiscard]] bool is_of_the_start(const struct stat& folder) const noexcept;
-  [[nodiscard]] status failure_of(int error) const noexcept;
+  [[nodiscard]] http::status failure_of(int error) const noexcept;
 
   std::string path_;
   file folder_;

@@ -1,4 +1,4 @@
-#include "document_root.h"
+#include "web/document_root.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -13,6 +13,7 @@
 
 #include "tests/temporary_folder.h"
 #include "tests/web/failing_disk.h"
+#include "web/sibling.h"
 
 namespace web {
 namespace {
@@ -40,35 +41,35 @@ TEST_F(folder, tells_of_each_failure_of_the_system) {
     disk_call call;
     int error;
     unsigned times;
-    status expected;
+    http::status expected;
   } const cases[] = {
-      {disk_call::openat2, ENOENT, 1, status::not_found},
-      {disk_call::openat2, ENOTDIR, 1, status::not_found},
-      {disk_call::openat2, ENAMETOOLONG, 1, status::not_found},
-      {disk_call::openat2, EACCES, 1, status::forbidden},
-      {disk_call::openat2, EPERM, 1, status::forbidden},
-      {disk_call::openat2, EXDEV, 1, status::forbidden},
-      {disk_call::openat2, ELOOP, 1, status::forbidden},
-      {disk_call::openat2, ENXIO, 1, status::forbidden},
-      {disk_call::openat2, EMFILE, 1, status::unavailable},
-      {disk_call::openat2, ENFILE, 1, status::unavailable},
-      {disk_call::openat2, ENOMEM, 1, status::unavailable},
-      {disk_call::openat2, EIO, 1, status::internal_error},
-      {disk_call::openat2, EINTR, 1, status::ok},
-      {disk_call::openat2, EAGAIN, 1, status::ok},
-      {disk_call::openat2, EAGAIN, 1000, status::unavailable},
-      {disk_call::fstat, EIO, 1, status::internal_error},
-      {disk_call::pread, EIO, 1, status::internal_error},
-      {disk_call::pread, EINTR, 5, status::ok},
-      {disk_call::pread, 0, 1, status::ok},
-      {disk_call::pread, 0, 1000, status::unavailable},
+      {disk_call::openat2, ENOENT, 1, http::status::not_found},
+      {disk_call::openat2, ENOTDIR, 1, http::status::not_found},
+      {disk_call::openat2, ENAMETOOLONG, 1, http::status::not_found},
+      {disk_call::openat2, EACCES, 1, http::status::forbidden},
+      {disk_call::openat2, EPERM, 1, http::status::forbidden},
+      {disk_call::openat2, EXDEV, 1, http::status::forbidden},
+      {disk_call::openat2, ELOOP, 1, http::status::forbidden},
+      {disk_call::openat2, ENXIO, 1, http::status::forbidden},
+      {disk_call::openat2, EMFILE, 1, http::status::unavailable},
+      {disk_call::openat2, ENFILE, 1, http::status::unavailable},
+      {disk_call::openat2, ENOMEM, 1, http::status::unavailable},
+      {disk_call::openat2, EIO, 1, http::status::internal_error},
+      {disk_call::openat2, EINTR, 1, http::status::ok},
+      {disk_call::openat2, EAGAIN, 1, http::status::ok},
+      {disk_call::openat2, EAGAIN, 1000, http::status::unavailable},
+      {disk_call::fstat, EIO, 1, http::status::internal_error},
+      {disk_call::pread, EIO, 1, http::status::internal_error},
+      {disk_call::pread, EINTR, 5, http::status::ok},
+      {disk_call::pread, 0, 1, http::status::ok},
+      {disk_call::pread, 0, 1000, http::status::unavailable},
   };
   const auto before = open_files();
   for (const auto& each : cases) {
     const failing_disk fails{each.call, each.error, each.times};
     const document found = root_.load("/page", 100);
     EXPECT_EQ(found.code, each.expected) << static_cast<unsigned>(each.call) << ", error " << each.error;
-    EXPECT_EQ(found.content.body.text(), each.expected == status::ok ? "a page" : "");
+    EXPECT_EQ(found.content.body.text(), each.expected == http::status::ok ? "a page" : "");
   }
   EXPECT_EQ(open_files(), before);
 }
@@ -81,14 +82,14 @@ TEST_F(folder, reads_a_file_again_that_was_cut_while_it_was_read) {
 
 TEST_F(folder, gives_nothing_of_a_file_that_is_cut_each_time_that_it_is_read) {
   const failing_disk cut{disk_call::fstat, 0, 100};
-  EXPECT_EQ(root_.load("/page", 100).code, status::unavailable);
+  EXPECT_EQ(root_.load("/page", 100).code, http::status::unavailable);
   EXPECT_EQ(cut.calls(), 6u);
 }
 
 /// As one that is written anew, and longer: what was read may be of both.
 TEST_F(folder, gives_nothing_of_a_file_that_grows_each_time_that_it_is_read) {
   const test::growing_disk grows;
-  EXPECT_EQ(root_.load("/page", 100).code, status::unavailable);
+  EXPECT_EQ(root_.load("/page", 100).code, http::status::unavailable);
 }
 
 TEST_F(folder, knows_a_page_by_its_version) {
@@ -110,10 +111,10 @@ TEST_F(folder, has_a_version_that_nothing_equals_of_what_may_change_unseen) {
 
 TEST_F(folder, whose_index_is_a_folder_has_none) {
   std::filesystem::create_directories(path_ / "some" / "index.html");
-  EXPECT_EQ(root_.load("/some/", 100).code, status::not_found);
+  EXPECT_EQ(root_.load("/some/", 100).code, http::status::not_found);
   const document_root lists{path_.path(), {.listings = true}};
   EXPECT_NE(lists.load("/some/", 100).content.body.text().find("index.html/"), std::string::npos);
-  EXPECT_NE(lists.load(key_of("/some/", coding::gzip), 100).code, status::ok);
+  EXPECT_NE(lists.load(key_of("/some/", http::coding::gzip), 100).code, http::status::ok);
 }
 
 TEST_F(folder, names_what_is_in_it_if_it_shall) {
@@ -123,10 +124,10 @@ TEST_F(folder, names_what_is_in_it_if_it_shall) {
   std::filesystem::create_symlink("../page", path_ / "some" / "inside");
   std::filesystem::create_symlink("../../etc", path_ / "some" / "outside");
   ASSERT_EQ(::mkfifo((path_ / "some" / "pipe").c_str(), 0600), 0);
-  EXPECT_EQ(root_.load("/some/", 100).code, status::not_found);
+  EXPECT_EQ(root_.load("/some/", 100).code, http::status::not_found);
   const document_root lists{path_.path(), {.listings = true}};
   const document found = lists.load("/some/", 100);
-  EXPECT_EQ(found.code, status::ok);
+  EXPECT_EQ(found.code, http::status::ok);
   const std::string_view text = found.content.body.text();
   EXPECT_NE(text.find("<a href=\"./a\">a</a></td><td>5</td>"), std::string::npos) << text;
   EXPECT_NE(text.find("<a href=\"./more/\">more/</a>"), std::string::npos) << text;
@@ -135,10 +136,10 @@ TEST_F(folder, names_what_is_in_it_if_it_shall) {
   EXPECT_EQ(found.content.head.find("Last-Modified"), std::string::npos);
   EXPECT_EQ(found.content.head.find("ETag"), std::string::npos);
   EXPECT_FALSE(lists.load("/some/", 100, &found.content).unchanged);
-  EXPECT_EQ(lists.load("/nothing/", 100).code, status::not_found);
+  EXPECT_EQ(lists.load("/nothing/", 100).code, http::status::not_found);
   {
     const failing_disk without_descriptors{disk_call::openat2, EMFILE, 1, 2};  // behind index.html and the folder
-    EXPECT_EQ(lists.load("/some/", 100).code, status::unavailable);
+    EXPECT_EQ(lists.load("/some/", 100).code, http::status::unavailable);
   }
   std::ofstream{path_ / "some" / "index.html"} << "index";
   EXPECT_EQ(lists.load("/some/", 100).content.body.text(), "index");
@@ -193,7 +194,7 @@ TEST_F(published_folder, cannot_be_told_while_another_one_is_put_there) {
   publish("second");
   EXPECT_EQ(page(), "second");
   std::filesystem::remove(served_);
-  EXPECT_EQ(root_->load("/page", 100).code, status::unavailable);
+  EXPECT_EQ(root_->load("/page", 100).code, http::status::unavailable);
   publish("first");
   EXPECT_EQ(page(), "first");
 }
@@ -201,7 +202,7 @@ TEST_F(published_folder, cannot_be_told_while_another_one_is_put_there) {
 TEST_F(published_folder, cannot_be_told_when_the_one_of_the_start_was_deleted) {
   EXPECT_EQ(page(), "first");
   std::filesystem::remove_all(path_ / "first");
-  EXPECT_EQ(root_->load("/page", 100).code, status::unavailable);
+  EXPECT_EQ(root_->load("/page", 100).code, http::status::unavailable);
   publish("second");
   EXPECT_EQ(page(), "second");
 }
@@ -209,7 +210,7 @@ TEST_F(published_folder, cannot_be_told_when_the_one_of_the_start_was_deleted) {
 TEST_F(published_folder, cannot_be_told_where_a_file_is_in_its_place) {
   std::filesystem::remove(served_);
   std::ofstream{served_} << "no folder";
-  EXPECT_EQ(root_->load("/page", 100).code, status::unavailable);
+  EXPECT_EQ(root_->load("/page", 100).code, http::status::unavailable);
 }
 
 TEST_F(published_folder, leaves_no_descriptor_open_and_is_unavailable_without_one) {
@@ -221,9 +222,9 @@ TEST_F(published_folder, leaves_no_descriptor_open_and_is_unavailable_without_on
   ::getrlimit(RLIMIT_NOFILE, &was);
   const rlimit none{0, was.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &none);
-  const status code = root_->load("/page", 100).code;
+  const http::status code = root_->load("/page", 100).code;
   ::setrlimit(RLIMIT_NOFILE, &was);
-  EXPECT_EQ(code, status::unavailable);
+  EXPECT_EQ(code, http::status::unavailable);
 }
 
 class folder_with_siblings : public folder {
@@ -232,9 +233,9 @@ class folder_with_siblings : public folder {
     std::ofstream{path_ / name} << name;
     std::filesystem::last_write_time(path_ / name, written_ - age);
   }
-  [[nodiscard]] coding_set siblings() const { return root_.load("/page", 100).content.siblings; }
-  [[nodiscard]] static coding_set only(coding c) {
-    coding_set set;
+  [[nodiscard]] http::coding_set siblings() const { return root_.load("/page", 100).content.siblings; }
+  [[nodiscard]] static http::coding_set only(http::coding c) {
+    http::coding_set set;
     set.add(c);
     return set;
   }
@@ -256,14 +257,14 @@ TEST_F(folder_with_siblings, knows_none_that_may_still_be_being_written) {
   const document before = root_.load("/page", 100);
   EXPECT_TRUE(before.content.siblings.empty());
   EXPECT_TRUE(before.content.has_young_sibling);
-  EXPECT_NE(root_.load(key_of("/page", coding::gzip), 100).code, status::ok) << "an earlier state was known";
+  EXPECT_NE(root_.load(key_of("/page", http::coding::gzip), 100).code, http::status::ok) << "an earlier state was known";
   EXPECT_TRUE(root_.load("/page", 100, &before.content).unchanged);
   std::filesystem::last_write_time(path_ / "page.gz", std::filesystem::file_time_type::clock::now() - 3s);
   const document after = root_.load("/page", 100, &before.content);
   EXPECT_FALSE(after.unchanged);
-  EXPECT_EQ(after.content.siblings, only(coding::gzip));
+  EXPECT_EQ(after.content.siblings, only(http::coding::gzip));
   EXPECT_FALSE(after.content.has_young_sibling);
-  EXPECT_EQ(root_.load(key_of("/page", coding::gzip), 100).content.body.text(), "page.gz");
+  EXPECT_EQ(root_.load(key_of("/page", http::coding::gzip), 100).content.body.text(), "page.gz");
 }
 
 TEST_F(folder_with_siblings, knows_one_from_the_second_second_of_its_age_on) {
@@ -271,7 +272,7 @@ TEST_F(folder_with_siblings, knows_one_from_the_second_second_of_its_age_on) {
     std::ofstream{path_ / "page.gz"} << "page.gz";
     const auto dated = std::filesystem::file_time_type::clock::now() - age;
     std::filesystem::last_write_time(path_ / "page.gz", dated);
-    const bool is_found = siblings().has(coding::gzip);
+    const bool is_found = siblings().has(http::coding::gzip);
     const bool is_old_by_now = std::filesystem::file_time_type::clock::now() - dated >= 2s;  // this machine may be slow
     EXPECT_TRUE(is_found == is_taken || (is_found && is_old_by_now)) << age.count();
   }
@@ -283,7 +284,7 @@ TEST_F(folder_with_siblings, knows_none_that_is_empty) {
   const document found = root_.load("/page", 100);
   EXPECT_TRUE(found.content.siblings.empty());
   EXPECT_FALSE(found.content.has_young_sibling);
-  EXPECT_NE(root_.load(key_of("/page", coding::gzip), 100).code, status::ok);
+  EXPECT_NE(root_.load(key_of("/page", http::coding::gzip), 100).code, http::status::ok);
 }
 
 TEST_F(folder_with_siblings, forgets_a_young_one_that_has_gone) {
@@ -300,11 +301,11 @@ TEST_F(folder_with_siblings, knows_those_that_are_no_older_than_their_file) {
   write("page.br", 1s);
   EXPECT_TRUE(siblings().empty());
   write("page.gz", 0s);
-  EXPECT_EQ(siblings(), only(coding::gzip));
+  EXPECT_EQ(siblings(), only(http::coding::gzip));
   write("page.br", -1s);
-  EXPECT_TRUE(siblings().has(coding::gzip) && siblings().has(coding::brotli));
+  EXPECT_TRUE(siblings().has(http::coding::gzip) && siblings().has(http::coding::brotli));
   write("page.br", -30min);
-  EXPECT_TRUE(siblings().has(coding::gzip) && siblings().has(coding::brotli));
+  EXPECT_TRUE(siblings().has(http::coding::gzip) && siblings().has(http::coding::brotli));
   EXPECT_TRUE((document_root{path_.path(), {.precompressed = false}}.load("/page", 100).content.siblings.empty()));
 }
 
@@ -316,34 +317,34 @@ TEST_F(folder_with_siblings, compares_those_whose_time_has_no_fraction_by_the_se
   for (const auto& [after, is_taken] : cases) {
     std::ofstream{path_ / "page.br"} << "page.br";
     std::filesystem::last_write_time(path_ / "page.br", second + after);
-    EXPECT_EQ(siblings().has(coding::brotli), is_taken) << after.count();
+    EXPECT_EQ(siblings().has(http::coding::brotli), is_taken) << after.count();
   }
   std::filesystem::last_write_time(path_ / "page", second + 500ms);
   std::filesystem::last_write_time(path_ / "page.br", second);
   const test::files_changed before_the_file{-3600s};  // and so not made from this state of it
-  EXPECT_FALSE(siblings().has(coding::brotli));
+  EXPECT_FALSE(siblings().has(http::coding::brotli));
 }
 
 TEST_F(folder_with_siblings, cannot_say_which_there_are_without_descriptors) {
   write("page.gz", 0s);
   const failing_disk fails{disk_call::openat2, EMFILE, 1, 2};  // behind the file, and one sibling
-  EXPECT_EQ(root_.load("/page", 100).code, status::unavailable);
-  EXPECT_EQ(root_.load("/page", 100).content.siblings, only(coding::gzip));
+  EXPECT_EQ(root_.load("/page", 100).code, http::status::unavailable);
+  EXPECT_EQ(root_.load("/page", 100).content.siblings, only(http::coding::gzip));
 }
 
 TEST_F(folder_with_siblings, takes_no_folder_for_one) {
   std::filesystem::create_directory(path_ / "page.gz");
   EXPECT_TRUE(siblings().empty());
-  EXPECT_NE(root_.load(key_of("/page", coding::gzip), 100).code, status::ok);
+  EXPECT_NE(root_.load(key_of("/page", http::coding::gzip), 100).code, http::status::ok);
 }
 
 TEST_F(folder_with_siblings, loads_one_as_what_it_stands_for) {
   write("page.gz", 0s);
-  const document sibling = root_.load(key_of("/page", coding::gzip), 100);
+  const document sibling = root_.load(key_of("/page", http::coding::gzip), 100);
   EXPECT_EQ(sibling.content.body.text(), "page.gz");
   EXPECT_NE(sibling.content.head.find("\r\nContent-Encoding: gzip\r\n"), std::string::npos);
   EXPECT_TRUE(sibling.content.siblings.empty());
-  EXPECT_EQ(root_.load(key_of("/page", coding::brotli), 100).code, status::not_found);
+  EXPECT_EQ(root_.load(key_of("/page", http::coding::brotli), 100).code, http::status::not_found);
 }
 
 TEST_F(folder_with_siblings, sees_one_that_has_come_or_gone) {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "server_fixture.h"
+#include "web/server_fixture.h"
 #include "tests/web/failing_memory.h"
-#include "tls_client_fixture.h"
+#include "web/tls_client_fixture.h"
 
 namespace web {
 namespace {

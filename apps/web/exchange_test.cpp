@@ -1,9 +1,9 @@
 /// What connections of one worker use one after the other: nothing of one client may be seen by the next.
-#include "server_fixture.h"
+#include "web/server_fixture.h"
 
 #include <string>
 
-#include "tls_client_fixture.h"
+#include "web/tls_client_fixture.h"
 
 namespace web {
 namespace {

@@ -1,6 +1,8 @@
 #pragma once
 /// What is to be sent of a large file.
 
+#include <tartan/http/byte_range.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,18 +10,18 @@
 #include <string>
 #include <utility>
 
-#include "byte_range.h"
-#include "shared_file.h"
+#include "web/http.h"
+#include "web/shared_file.h"
 
 namespace web {
 
 /// A part of a large file, as far as it has not been sent. One thread at a time.
 class file_part {
  public:
-  file_part(large_file of, byte_range what) noexcept : of_{std::move(of)}, rest_{what} {}
+  file_part(large_file of, http::byte_range what) noexcept : of_{std::move(of)}, rest_{what} {}
 
   [[nodiscard]] const std::string& name() const noexcept { return of_->name(); }
-  [[nodiscard]] byte_range rest() const noexcept { return rest_; }
+  [[nodiscard]] http::byte_range rest() const noexcept { return rest_; }
   [[nodiscard]] bool is_over() const noexcept { return rest_.size == 0; }
 
   /// As shared_file's, of its beginning.
@@ -44,7 +46,7 @@ class file_part {
   static constexpr std::uint64_t brought = 256 * 1024;
 
   large_file of_;
-  byte_range rest_;
+  http::byte_range rest_;
   std::uint64_t brought_to_ = 0;  ///< in the file: what lies before that was read lately
 };
 

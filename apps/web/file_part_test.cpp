@@ -1,4 +1,4 @@
-#include "file_part.h"
+#include "web/file_part.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <system_error>
 
-#include "server_fixture.h"
+#include "web/server_fixture.h"
 #include "tests/temporary_folder.h"
 #include "tests/web/failing_disk.h"
 
@@ -22,7 +22,7 @@ class a_file_part : public testing::Test {
  protected:
   a_file_part() { std::ofstream{path_} << all_; }
 
-  [[nodiscard]] file_part part(byte_range what) const {
+  [[nodiscard]] file_part part(http::byte_range what) const {
     file made{::open(path_.c_str(), O_RDONLY | O_CLOEXEC)};
     struct stat now{};
     EXPECT_EQ(::fstat(made.descriptor(), &now), 0);

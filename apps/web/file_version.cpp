@@ -1,4 +1,4 @@
-#include "file_version.h"
+#include "web/file_version.h"
 
 #include <sys/stat.h>
 

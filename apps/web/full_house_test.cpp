@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "server_fixture.h"
+#include "web/server_fixture.h"
 #include "tests/web/failing_disk.h"
 #include "tests/web/failing_memory.h"
-#include "tls_client_fixture.h"
+#include "web/tls_client_fixture.h"
 
 namespace web {
 namespace {

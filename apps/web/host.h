@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "document_root.h"
-#include "library.h"
-#include "response.h"
-#include "settings.h"
+#include "web/document_root.h"
+#include "web/library.h"
+#include "web/response.h"
+#include "web/settings.h"
 
 namespace web {
 
@@ -30,7 +30,7 @@ struct host {
         pages{rt, root, kept, std::move(sweeps)}, index{number} {}
 
   const document_root root;
-  const std::map<status, std::string> error_pages;  ///< paths, by what they stand for
+  const std::map<http::status, std::string> error_pages;  ///< paths, by what they stand for
   const std::string name;  ///< the first of its names; empty: it has none
   const bool https_only;   ///< who comes without TLS is sent there
   const std::string headers;             ///< of each answer that is no page, in lines with a CRLF before each

@@ -1,4 +1,4 @@
-#include "keep_fresh.h"
+#include "web/keep_fresh.h"
 
 #include <tartan/core/hints.h>
 #include <tartan/core/spawn.h>

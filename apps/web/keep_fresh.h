@@ -4,9 +4,9 @@
 #include <chrono>
 #include <memory>
 
-#include "host.h"
-#include "page_cache.h"
-#include "site.h"
+#include "web/host.h"
+#include "web/page_cache.h"
+#include "web/site.h"
 
 namespace web {
 

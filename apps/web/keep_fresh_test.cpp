@@ -1,4 +1,4 @@
-#include "keep_fresh.h"
+#include "web/keep_fresh.h"
 
 #include <gtest/gtest.h>
 #include <tartan/core/runtime.h>
@@ -124,7 +124,7 @@ TEST_F(a_known_page, is_asked_for_if_it_is_large_as_long_as_somebody_has_it_open
   EXPECT_EQ(events_of(1, start + 3250ms), 0u) << "the next one has to ask anyway";
   on_the_worker([this] {
     page changed = copy_of(*cache().find("/page")->content);
-    changed.siblings.add(coding::gzip);
+    changed.siblings.add(http::coding::gzip);
     cache().put("/page", std::make_shared<const page>(std::move(changed)), start + 2625ms);
   });
   EXPECT_GT(events_of(1, start + 3250ms), 0u) << "who gets a sibling needs no file";

@@ -1,5 +1,5 @@
 /// What the library keeps open of files that are sent from the disk.
-#include "library_fixture.h"
+#include "web/library_fixture.h"
 
 #include <filesystem>
 #include <functional>
@@ -55,7 +55,7 @@ TEST_P(large_pages, that_are_too_large_stay_on_the_disk) {
   tartan::runtime rt = runtime();
   library all{rt, root, {.largest_page = 999}};
   const finding found = ask(rt, all, "/large", 1, start_)[0];
-  ASSERT_EQ(found.code, status::ok);
+  ASSERT_EQ(found.code, http::status::ok);
   ASSERT_NE(found.large, nullptr);
   EXPECT_TRUE(found.large->is_open());
   EXPECT_EQ(found.content->size, 1000u);
@@ -235,9 +235,9 @@ TEST_P(large_pages, that_are_too_large_are_given_out_without_memory_for_a_place_
       {
         const test::failing_memory fails{test::allocations::of(place), n};
         const finding found = co_await all.ask("/large", start_);
-        EXPECT_TRUE(found.code == status::unavailable || found.large->is_open()) << n;
+        EXPECT_TRUE(found.code == http::status::unavailable || found.large->is_open()) << n;
         has_failed = fails.count() > n;
-        if (has_failed && found.code == status::ok) ++given_out;
+        if (has_failed && found.code == http::status::ok) ++given_out;
       }
       const finding again = co_await all.ask("/large", start_);
       EXPECT_NE(again.large, nullptr) << n;

@@ -1,4 +1,4 @@
-#include "library.h"
+#include "web/library.h"
 
 #include <tartan/core/await_blocking.h>
 #include <tartan/core/hints.h>
@@ -22,7 +22,7 @@ namespace {
 std::optional<finding> kept(page_cache& pages, std::string_view key) {
   const page_cache::entry* const known = pages.find(key);
   if (known == nullptr) return std::nullopt;
-  finding found{status::ok, known->content, known->content->large.lock(), known->checked};
+  finding found{http::status::ok, known->content, known->content->large.lock(), known->checked};
   if (known->content->is_large() && (found.large == nullptr || !found.large->is_as_it_was())) return std::nullopt;
   return found;
 }
@@ -107,7 +107,7 @@ tartan::task<> library::close_unused(std::weak_ptr<shelf> at) {
 
 /// Who comes first loads; those that come before it is there get the same.
 tartan::task<finding> library::ask_disk(shelf& of, std::string_view key, page_cache::time now) {
-  const finding unavailable{status::unavailable, nullptr, nullptr, {}};
+  const finding unavailable{http::status::unavailable, nullptr, nullptr, {}};
   auto at = of.open.find(key);
   if (at == of.open.end()) at = of.open.emplace(std::string{key}, std::make_shared<question>()).first;
   const std::shared_ptr<question> mine = at->second;
@@ -119,7 +119,7 @@ tartan::task<finding> library::ask_disk(shelf& of, std::string_view key, page_ca
       mine->answer = co_await load(of, key, now, old);
     } catch (const std::exception&) {  // no memory, no thread for the disk
     }
-    if (mine->answer->code == status::unavailable && old) mine->answer = old;
+    if (mine->answer->code == http::status::unavailable && old) mine->answer = old;
     of.open.erase(at);  // whose question begins now gets an answer of his own, however long this line still is
   }
   co_return turn ? *mine->answer : unavailable;
@@ -148,13 +148,13 @@ bool library::is_to_be_read(shelf& of, const page& known, page_cache::time now) 
 tartan::task<finding> library::load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old) {
   const page* const known = old && !is_to_be_read(into, *old->content, now) ? old->content.get() : nullptr;
   document came;
-  status read = status::unavailable;
-  for (int tries = 0; read == status::unavailable && tries < most_tries; ++tries) {
+  http::status read = http::status::unavailable;
+  for (int tries = 0; read == http::status::unavailable && tries < most_tries; ++tries) {
     came = co_await tartan::blocking([&] { return root_.load(key, std::min(with_.largest_page, with_.short_page), known); });
     const bool is_left = came.large == nullptr || !may_be_read(into, came.content.size, now);
-    read = is_left ? status::ok : co_await read_long(into, came);
+    read = is_left ? http::status::ok : co_await read_long(into, came);
   }
-  if (read != status::ok) {
+  if (read != http::status::ok) {
     came = document{};
     came.code = read;
   }
@@ -164,16 +164,16 @@ tartan::task<finding> library::load(shelf& into, std::string_view key, page_cach
 /// What was opened becomes a page in memory; it goes on being sent from the disk if there is no memory, or it has grown, or its tag may not be its own.
 /// internal_error: it cannot be read. unavailable: it was written to, so that nobody could send it. All that is read counts, also of one that changes as
 /// often as it is read. Color: the shelf's, before and after.
-tartan::task<status> library::read_long(shelf& into, document& what) {
+tartan::task<http::status> library::read_long(shelf& into, document& what) {
   into.long_pages += what.content.size;  // others come meanwhile
   try {
     std::optional<page_body> body;
-    const status found = co_await tartan::blocking([&] {
+    const http::status found = co_await tartan::blocking([&] {
       std::string text(what.content.size, '\0');
       const bool is_read = what.large->read(text, 0, text.size()) != 0;
-      if (!is_read) return what.large->is_as_it_was() ? status::internal_error : status::unavailable;
+      if (!is_read) return what.large->is_as_it_was() ? http::status::internal_error : http::status::unavailable;
       if (what.large->is_of(what.content.version)) body.emplace(std::move(text));
-      return status::ok;
+      return http::status::ok;
     });
     if (!body) co_return found;
     what.content.body = std::move(*body);
@@ -181,7 +181,7 @@ tartan::task<status> library::read_long(shelf& into, document& what) {
     if (what.content.tag.empty()) what.content.version = {};  // it may change unseen: the next check reads it again
   } catch (const std::exception&) {  // no memory, no thread for the disk
   }
-  co_return status::ok;
+  co_return http::status::ok;
 }
 
 /// What the disk has said, when it was asked at that time. Color: the shelf's.
@@ -191,7 +191,7 @@ finding library::keep(shelf& into, std::string_view key, document came, const st
   if (came.unchanged) {
     found.content = old->content;
     found.large = old->large;
-  } else if (came.code == status::ok) {
+  } else if (came.code == http::status::ok) {
     if (came.large != nullptr) {
       const bool is_open_already = old && old->large != nullptr && old->content->version == came.content.version;
       found.large = is_open_already ? old->large : std::move(came.large);
@@ -199,13 +199,13 @@ finding library::keep(shelf& into, std::string_view key, document came, const st
     came.content.large = found.large;
     found.content = std::make_shared<const page>(std::move(came.content));
   }
-  const page_cache::entry* const before = came.code != status::unavailable && !came.unchanged ? into.pages.look(key) : nullptr;
+  const page_cache::entry* const before = came.code != http::status::unavailable && !came.unchanged ? into.pages.look(key) : nullptr;
   if (const large_file was = before != nullptr ? before->content->large.lock() : nullptr; was != nullptr && was != found.large) {
     std::erase(into.files, was);  // it is another file now, or none, or has another length
   }
   if (found.content != nullptr) {
     into.pages.put(key, found.content, asked);
-  } else if (came.code != status::unavailable) {
+  } else if (came.code != http::status::unavailable) {
     into.pages.drop(key);
   }
   return found;
@@ -226,7 +226,7 @@ tartan::task<std::optional<finding>> library::check_ahead(std::string_view key, 
       co_return found;
     }
   }
-  if (!with_.is_due(known->checked, now)) co_return finding{status::ok, known->content, nullptr, known->checked};
+  if (!with_.is_due(known->checked, now)) co_return finding{http::status::ok, known->content, nullptr, known->checked};
   std::optional<due_page> added;
   if (with_.is_due(known->asked, now)) {
     known->asked = now;
@@ -254,7 +254,7 @@ std::vector<document> library::load_again(const std::vector<due_page>& all) cons
     // Nobody wants it any more, or it is a large one that has changed: whoever asks for it opens it.
     if (known == nullptr || found.large != nullptr) {
       found = document{};
-      found.code = status::unavailable;
+      found.code = http::status::unavailable;
     }
     bytes += found.content.body.size();
     came.push_back(std::move(found));
@@ -290,7 +290,7 @@ tartan::task<> library::keep_on(shelf& into, const std::vector<due_page>& all, s
     const page_cache::entry* const there = into.pages.look(each.key);
     // Driven out, or asked for meanwhile: what the sweep has read may be an older state.
     if (there == nullptr || there->content != each.known.lock() || there->checked >= asked || into.open.contains(each.key)) continue;
-    const finding old{status::ok, there->content, nullptr, there->checked};
+    const finding old{http::status::ok, there->content, nullptr, there->checked};
     try {
       static_cast<void>(keep(into, each.key, std::move(came[n]), old, asked));
     } catch (const std::bad_alloc&) {  // it stays as it was

@@ -21,14 +21,15 @@
 #include <string_view>
 #include <vector>
 
-#include "document_root.h"
-#include "page_cache.h"
+#include "web/document_root.h"
+#include "web/http.h"
+#include "web/page_cache.h"
 
 namespace web {
 
 /// What is under a path, for any number of connections.
 struct finding {
-  status code = status::not_found;
+  http::status code = http::status::not_found;
   shared_page content;                ///< if ok
   large_file large;                   ///< if the body is to be sent from the disk: the same for all who send it
   page_cache::time checked{};         ///< when the disk was asked
@@ -148,7 +149,7 @@ class library {
   [[nodiscard]] std::vector<document> load_again(const std::vector<due_page>& all) const;
   [[nodiscard]] static finding keep(shelf& into, std::string_view key, document came, const std::optional<finding>& old, page_cache::time asked);
   [[nodiscard]] tartan::task<finding> ask_disk(shelf& of, std::string_view key, page_cache::time now);
-  [[nodiscard]] tartan::task<status> read_long(shelf& into, document& what);
+  [[nodiscard]] tartan::task<http::status> read_long(shelf& into, document& what);
   [[nodiscard]] tartan::task<finding> load(shelf& into, std::string_view key, page_cache::time now, const std::optional<finding>& old);
 
   /// One of those that there are in this process: a reload makes new ones, while long downloads keep the old ones.

@@ -20,7 +20,8 @@
 #include <string_view>
 #include <vector>
 
-#include "library.h"
+#include "web/http.h"
+#include "web/library.h"
 #include "tests/temporary_folder.h"
 #include "tests/virtual_time.h"
 #include "tests/web/failing_disk.h"

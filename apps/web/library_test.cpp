@@ -1,4 +1,4 @@
-#include "library_fixture.h"
+#include "web/library_fixture.h"
 
 #include <tartan/core/hints.h>
 #include <tartan/core/on.h>
@@ -32,7 +32,7 @@ TEST_P(pages, are_read_once_however_many_ask) {
   const std::vector<finding> found = ask(rt, all, "/a.txt", 200, start_);
   EXPECT_EQ(all.loads(), 1u);
   for (const finding& each : found) {
-    ASSERT_EQ(each.code, status::ok);
+    ASSERT_EQ(each.code, http::status::ok);
     EXPECT_EQ(each.content, found[0].content);
     EXPECT_EQ(each.content->body.text(), "a");
   }
@@ -53,7 +53,7 @@ TEST_P(pages, are_looked_at_again_when_their_time_is_up) {
   EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 2s)[0].content->body.text(), "another");
   EXPECT_EQ(all.loads(), 3u);
   std::filesystem::remove(folder_ / "a.txt");
-  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 3s)[0].code, status::not_found);
+  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 3s)[0].code, http::status::not_found);
 }
 
 TEST_P(pages, with_a_sibling_that_is_too_young_are_looked_at_again_after_a_second) {
@@ -68,9 +68,9 @@ TEST_P(pages, with_a_sibling_that_is_too_young_are_looked_at_again_after_a_secon
   EXPECT_TRUE(ask(rt, all, "/a.txt", 1, start_ + 1s)[0].content->siblings.empty());
   std::filesystem::last_write_time(folder_ / "a.txt.gz", now - 3s);
   EXPECT_TRUE(ask(rt, all, "/a.txt", 1, start_ + 1999ms)[0].content->siblings.empty());
-  EXPECT_TRUE(ask(rt, all, "/a.txt", 1, start_ + 2s)[0].content->siblings.has(coding::gzip));
+  EXPECT_TRUE(ask(rt, all, "/a.txt", 1, start_ + 2s)[0].content->siblings.has(http::coding::gzip));
   EXPECT_EQ(all.loads(), 3u);
-  EXPECT_TRUE(ask(rt, all, "/a.txt", 1, start_ + 30min)[0].content->siblings.has(coding::gzip));
+  EXPECT_TRUE(ask(rt, all, "/a.txt", 1, start_ + 30min)[0].content->siblings.has(http::coding::gzip));
   EXPECT_EQ(all.loads(), 3u);
 }
 
@@ -95,7 +95,7 @@ TEST_P(pages, that_are_not_there_are_looked_for_each_time_but_once_for_all_who_w
   const document_root root{folder()};
   tartan::runtime rt = runtime();
   library all{rt, root, {}};
-  for (const finding& each : ask(rt, all, "/none", 20, start_)) EXPECT_EQ(each.code, status::not_found);
+  for (const finding& each : ask(rt, all, "/none", 20, start_)) EXPECT_EQ(each.code, http::status::not_found);
   EXPECT_EQ(all.loads(), 1u);
   write("none", "now there");
   EXPECT_EQ(ask(rt, all, "/none", 1, start_)[0].content->body.text(), "now there");
@@ -167,7 +167,7 @@ TEST_P(pages, that_are_due_are_checked_together_while_they_are_given_out) {
   EXPECT_EQ(changed->content->body.text(), "another");
   EXPECT_EQ(changed->checked, start_ + 625ms);
   EXPECT_FALSE(check_ahead(rt, all, "/b.txt", start_ + 626ms));
-  EXPECT_EQ(ask(rt, all, "/b.txt", 1, start_ + 626ms)[0].code, status::not_found);
+  EXPECT_EQ(ask(rt, all, "/b.txt", 1, start_ + 626ms)[0].code, http::status::not_found);
 }
 
 TEST_P(pages, that_are_due_and_cannot_be_checked_become_old) {
@@ -347,7 +347,7 @@ TEST_P(pages, that_are_asked_for_stay_though_an_earlier_check_has_found_none) {
     begin.release();
   });
   rt.run_until_idle();
-  ASSERT_TRUE(asked.code == status::ok && asked.content->body.text() == "another");
+  ASSERT_TRUE(asked.code == http::status::ok && asked.content->body.text() == "another");
   EXPECT_EQ(all.loads(), 2u) << "what the check has found counts";
   EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 1999ms)[0].content, asked.content);
   EXPECT_EQ(all.loads(), 2u) << "it is still there";
@@ -474,15 +474,15 @@ TEST_P(pages, that_cannot_be_checked_are_given_out_as_they_were) {
     const test::failing_disk fails{test::disk_call::openat2, EMFILE, 100};
     for (const std::chrono::seconds later : {1s, 2s}) {
       const finding page_again = ask(rt, all, "/a.txt", 1, start_ + later)[0];
-      EXPECT_EQ(page_again.code, status::ok);
+      EXPECT_EQ(page_again.code, http::status::ok);
       EXPECT_EQ(page_again.content, page.content);
       EXPECT_EQ(page_again.checked, start_) << "it was not";
       EXPECT_EQ(ask(rt, all, "/large", 1, start_ + later)[0].large, large.large);
     }
-    EXPECT_EQ(ask(rt, all, "/b.txt", 1, start_)[0].code, status::unavailable);
+    EXPECT_EQ(ask(rt, all, "/b.txt", 1, start_)[0].code, http::status::unavailable);
   }
   const test::failing_disk fails{test::disk_call::fstat, EIO};
-  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 3s)[0].code, status::internal_error) << "that is not for want of anything";
+  EXPECT_EQ(ask(rt, all, "/a.txt", 1, start_ + 3s)[0].code, http::status::internal_error) << "that is not for want of anything";
 }
 
 TEST_P(pages, that_no_shelf_could_keep_are_not_read) {

@@ -1,4 +1,4 @@
-#include "listing.h"
+#include "web/listing.h"
 
 #include <algorithm>
 #include <array>

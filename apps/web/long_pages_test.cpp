@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "library_fixture.h"
+#include "web/library_fixture.h"
 
 namespace web {
 namespace {
@@ -25,7 +25,7 @@ class long_pages : public test::pages {
     with_.short_page = 1000;
   }
   [[nodiscard]] static bool is_in_memory(const finding& what) {
-    EXPECT_EQ(what.code, status::ok);
+    EXPECT_EQ(what.code, http::status::ok);
     return what.large == nullptr && what.content->body.size() == what.content->size;
   }
   [[nodiscard]] bool is_read(tartan::runtime& rt, library& all, int n, page_cache::time now) {
@@ -118,9 +118,9 @@ TEST_P(long_pages, that_cannot_be_read_are_an_error_and_count) {
     const test::failing_disk fails{test::disk_call::pread, EIO};
     return ask(rt, all, path_of(n), 1, start_).front().code;
   };
-  EXPECT_EQ(code_of(0), status::internal_error);
-  EXPECT_EQ(code_of(0), status::internal_error);
-  EXPECT_EQ(code_of(0), status::ok) << "nobody has read it yet";
+  EXPECT_EQ(code_of(0), http::status::internal_error);
+  EXPECT_EQ(code_of(0), http::status::internal_error);
+  EXPECT_EQ(code_of(0), http::status::ok) << "nobody has read it yet";
   EXPECT_FALSE(is_read(rt, all, 1, start_));
   EXPECT_TRUE(is_read(rt, all, 1, start_ + 4s));
 }
@@ -144,7 +144,7 @@ TEST_P(long_pages, that_are_written_to_as_often_as_they_are_read_are_unavailable
   const document_root root{folder(), {}};
   library all{rt, root, with_};
   const test::failing_disk changes{test::disk_call::statx, 0, 2, opening, opening + 2};
-  EXPECT_EQ(ask(rt, all, path_of(1), 1, start_).front().code, status::unavailable);
+  EXPECT_EQ(ask(rt, all, path_of(1), 1, start_).front().code, http::status::unavailable);
   EXPECT_EQ(changes.calls(), 3 * (opening + 2)) << "three times, though there is room for more";
 }
 
@@ -159,7 +159,7 @@ TEST_P(long_pages, that_are_written_to_while_they_are_opened_are_opened_again) {
     EXPECT_GE(grows.calls(), 2 * opening);
   }
   const test::failing_disk grows{test::disk_call::statx, EOVERFLOW, 1'000'000};
-  EXPECT_EQ(ask(rt, all, path_of(1), 1, start_).front().code, status::unavailable);
+  EXPECT_EQ(ask(rt, all, path_of(1), 1, start_).front().code, http::status::unavailable);
 }
 
 /// Its tag is of before.
@@ -179,7 +179,7 @@ TEST_P(long_pages, that_grow_while_they_are_read_stay_on_the_disk) {
   const test::growing_disk longer;
   const test::failing_disk grows{test::disk_call::statx, EOVERFLOW, 1'000'000, opening};
   const finding found = ask(rt, all, path_of(0), 1, start_).front();
-  EXPECT_EQ(found.code, status::ok);
+  EXPECT_EQ(found.code, http::status::ok);
   EXPECT_FALSE(is_in_memory(found));
 }
 
@@ -201,7 +201,7 @@ TEST_P(long_pages, that_are_gone_when_they_are_to_be_read_are_not_given_ahead) {
   for (int n = 0; n < 4; ++n) EXPECT_EQ(is_read(rt, all, n, start_), n < 2);
   std::filesystem::remove(folder_ / "2");
   EXPECT_FALSE(check_ahead(rt, all, path_of(2), start_ + 2s));
-  EXPECT_EQ(ask(rt, all, path_of(2), 1, start_ + 2s).front().code, status::not_found);
+  EXPECT_EQ(ask(rt, all, path_of(2), 1, start_ + 2s).front().code, http::status::not_found);
   const test::failing_disk fails{test::disk_call::openat2, EMFILE, 100};
   const std::optional<finding> found = check_ahead(rt, all, path_of(3), start_ + 4s);
   EXPECT_TRUE(!found || found->content != nullptr);

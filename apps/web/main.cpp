@@ -1,6 +1,5 @@
 // tartan-web: a static web server.
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <tartan/core/semaphore.h>
 #include <tartan/core/spawn.h>
 #include <tartan/io/signal_set.h>
@@ -19,36 +18,28 @@
 #include <utility>
 #include <vector>
 
-#include "access_log.h"
-#include "descriptors.h"
-#include "one_line.h"
-#include "server.h"
-#include "service.h"
-#include "settings.h"
+#include "common/descriptor_limit.h"
+#include "common/line_log.h"
+#include "common/one_line.h"
+#include "common/privileges.h"
+#include "common/service_manager.h"
+#include "web/descriptors.h"
+#include "web/server.h"
+#include "web/settings.h"
 
 namespace {
-
-/// What the system gives by default is made for programs that use select().
-void take_all_descriptors() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
-}
 
 /// Lowers the settings to what the descriptors of this process suffice for, and says so. If they run out all the same,
 /// pages in memory are served on, other files are answered with 503, clients that connect wait, and a line on stderr
 /// tells of it (shortage).
 void share_descriptors(web::settings& with, std::size_t open_before) {
-  take_all_descriptors();
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const web::descriptor_share possible = web::share_of_descriptors(with, limit.rlim_cur, open_before);
+  const std::size_t limit = tartan::apps::raise_descriptor_limit();
+  const web::descriptor_share possible = web::share_of_descriptors(with, limit, open_before);
   if (possible.connections < with.max_connections) {
     constexpr const char* text =
         "tartan-web: %zu connections at a time instead of %zu: "
         "this process may open %zu files (LimitNOFILE=, ulimit -n)\n";
-    std::fprintf(stderr, text, possible.connections, with.max_connections, static_cast<std::size_t>(limit.rlim_cur));
+    std::fprintf(stderr, text, possible.connections, with.max_connections, limit);
   }
   with.max_connections = possible.connections;
   with.pages.open_files = possible.open_files;
@@ -94,14 +85,14 @@ tartan::task<> end_on(tartan::signal_set& signals, web::server& server, tartan::
     } else if (std::exchange(is_ending, true)) {
       std::_Exit(128 + *number);
     } else {
-      web::notify_manager("STOPPING=1");
+      tartan::apps::notify_manager("STOPPING=1");
       not_yet.release();
     }
   }
 }
 
 std::string folders_of(const web::settings& with) {
-  const std::string first = web::one_line(with.hosts.front().root);
+  const std::string first = tartan::apps::one_line(with.hosts.front().root);
   return with.hosts.size() == 1 ? first : first + " and " + std::to_string(with.hosts.size() - 1) + " more";
 }
 
@@ -114,7 +105,7 @@ std::string places_of(const web::server& server) {
 }
 
 void take_rights(const web::settings& with, const web::server& server) {
-  web::do_for(with.at.user, [&] { web::become(with.user); });
+  web::do_for(with.at.user, [&] { tartan::apps::become(with.user); });
   try {
     server.check_folders();
   } catch (const std::exception& wrong) {
@@ -133,7 +124,7 @@ bool has_idle_certificates(const web::settings& with, const web::server& server)
 }
 
 int serve(web::settings with, std::function<web::settings()> read) {
-  with.sockets = web::passed_sockets();
+  with.sockets = tartan::apps::passed_sockets();
   tartan::semaphore ending{1};
   tartan::semaphore::permit not_yet = *ending.try_acquire();
   tartan::options options;
@@ -150,7 +141,7 @@ int serve(web::settings with, std::function<web::settings()> read) {
   if (has_idle_certificates(with, server)) {
     std::fputs("tartan-web: there is a certificate, and no port for TLS: listen-tls, or a socket that is passed as https\n", stderr);
   }
-  web::notify_manager("READY=1");
+  tartan::apps::notify_manager("READY=1");
   rt.spawn(server.run());
   rt.spawn(drain(server, rt, ending));
   rt.spawn(end_on(signals, server, not_yet, std::move(read)));
@@ -167,9 +158,9 @@ std::string remark_on_tls(const web::settings& with) {
 
 /// Does what a start does, but for what others would see of it.
 int check(web::settings with) {
-  take_all_descriptors();  // each folder needs one; how many there are says nothing of who is to serve
+  tartan::apps::raise_descriptor_limit();  // each folder needs one; how many there are says nothing of who is to serve
   web::do_for(with.at.access_log, [&] {
-    if (!with.access_log.empty()) web::access_log::check(with.access_log);
+    if (!with.access_log.empty()) tartan::apps::line_log::check(with.access_log, "access log");
   });
   with.access_log.clear();
   const std::string remark = remark_on_tls(with);
@@ -181,7 +172,7 @@ int check(web::settings with) {
   const bool has_user = !with.user.empty();
   const bool may_become = ::geteuid() == 0;
   if (has_user && may_become) take_rights(with, server);
-  if (has_user && !may_become) web::do_for(with.at.user, [&] { web::look_up(with.user); });
+  if (has_user && !may_become) web::do_for(with.at.user, [&] { tartan::apps::check_user(with.user); });
   std::printf("tartan-web: nothing is wrong: %s can be served%s\n", folders_of(with).c_str(), remark.c_str());
   return 0;
 }
@@ -196,7 +187,7 @@ int main(int argc, char** argv) {
     web::command_line command = web::read_command_line(argc, argv);
     if (!command.serve) return command.exit_status;
     if (command.only_check) return check(command.what);
-    const std::size_t open_before = web::open_descriptors();
+    const std::size_t open_before = tartan::apps::open_descriptors();
     share_descriptors(command.what, open_before);
     return serve(command.what, [argc, argv, open_before] {
       web::settings with = web::read_again(argc, argv);
@@ -204,7 +195,7 @@ int main(int argc, char** argv) {
       return with;
     });
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "tartan-web: %s\n", web::one_line(e.what()).c_str());
+    std::fprintf(stderr, "tartan-web: %s\n", tartan::apps::one_line(e.what()).c_str());
     return 2;
   }
 }

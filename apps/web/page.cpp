@@ -1,11 +1,14 @@
-#include "page.h"
+#include "web/page.h"
+
+#include <tartan/http/date.h>
+#include <tartan/http/text.h>
 
 #include <array>
 #include <string>
 
-#include "entity_tag.h"
-#include "http_date.h"
-#include "text.h"
+#include "web/file_tag.h"
+#include "web/sibling.h"
+
 
 namespace web {
 
@@ -99,10 +102,10 @@ std::string_view content_type(std::string_view path, const type_map& more) noexc
   const std::size_t dot = name.rfind('.');
   const std::string_view extension = dot != std::string_view::npos && dot != 0 ? name.substr(dot + 1) : std::string_view{};
   for (const auto& [known, its_name] : more) {
-    if (same_letters(extension, known)) return its_name;
+    if (http::same_letters(extension, known)) return its_name;
   }
   for (const type& each : types) {
-    if (same_letters(extension, each.extension)) return each.name;
+    if (http::same_letters(extension, each.extension)) return each.name;
   }
   return "application/octet-stream";
 }
@@ -116,16 +119,16 @@ std::optional<std::time_t> date_of(const file_state& state, std::time_t now) noe
 void describe(page& what, std::string_view path, const file_state& state, std::time_t now, const page_options& more) {
   what.type = content_type(path, more.types);
   what.as = state.as;
-  what.tag = state.certain ? entity_tag(state.version, suffix_of(state.as), state.opened) : std::string{};
+  what.tag = state.certain ? file_tag(state.version, suffix_of(state.as), state.opened) : std::string{};
   what.modified = date_of(state, now);
   what.known_by.clear();
   if (!what.tag.empty()) what.known_by.append("\r\nETag: ").append(what.tag);
-  if (what.modified) what.known_by.append("\r\nLast-Modified: ").append(http_date(*what.modified));
+  if (what.modified) what.known_by.append("\r\nLast-Modified: ").append(http::format_date(*what.modified));
   if (!more.cache_control.empty()) what.known_by.append("\r\nCache-Control: ").append(more.cache_control);
   what.known_by.append(more.headers);
-  if (state.as != coding::identity || !what.siblings.empty()) what.known_by.append("\r\nVary: Accept-Encoding");
+  if (state.as != http::coding::identity || !what.siblings.empty()) what.known_by.append("\r\nVary: Accept-Encoding");
   what.head.assign("HTTP/1.1 200 OK\r\nServer: tartan\r\nContent-Type: ").append(what.type);
-  if (state.as != coding::identity) what.head.append("\r\nContent-Encoding: ").append(name_of(state.as));
+  if (state.as != http::coding::identity) what.head.append("\r\nContent-Encoding: ").append(http::name_of(state.as));
   what.head.append("\r\nContent-Length: ").append(std::to_string(what.size)).append("\r\nAccept-Ranges: bytes");
   what.head.append(what.known_by).append("\r\nDate: ");
 }

@@ -1,6 +1,8 @@
 #pragma once
 /// A file as it is sent.
 
+#include <tartan/http/content_coding.h>
+
 #include <cstdint>
 #include <ctime>
 #include <functional>
@@ -10,10 +12,10 @@
 #include <string>
 #include <string_view>
 
-#include "content_coding.h"
-#include "file_version.h"
-#include "page_body.h"
-#include "shared_file.h"
+#include "web/file_version.h"
+#include "web/http.h"
+#include "web/page_body.h"
+#include "web/shared_file.h"
 
 namespace web {
 
@@ -27,9 +29,9 @@ struct page {
   page_body body;    ///< empty for a file that is sent from the disk
   std::uint64_t size = 0;  ///< bytes of the file
   file_version version;
-  coding_set siblings;     ///< that may be sent instead; a sibling itself has none
+  http::coding_set siblings;     ///< that may be sent instead; a sibling itself has none
   bool has_young_sibling = false;  ///< one more is there that may still be being written: look again soon
-  coding as = coding::identity;  ///< which sibling it is
+  http::coding as = http::coding::identity;  ///< which sibling it is
   std::weak_ptr<const shared_file> large;  ///< the file, while somebody sends it, or its shelf keeps it open
 
   [[nodiscard]] bool is_large() const noexcept { return body.size() != size; }
@@ -56,7 +58,7 @@ struct page_options {
 struct file_state {
   file_version version;
   bool certain = true;              ///< false: written to a moment ago. It gets no tag and no date, for the next state could have the same
-  coding as = coding::identity;
+  http::coding as = http::coding::identity;
   file_time opened = {};            ///< when its folder was opened, see entity_tag
 };
 

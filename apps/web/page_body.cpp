@@ -1,4 +1,4 @@
-#include "page_body.h"
+#include "web/page_body.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>

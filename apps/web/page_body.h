@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "file.h"
+#include "web/file.h"
 
 namespace web {
 

@@ -1,4 +1,4 @@
-#include "page_body.h"
+#include "web/page_body.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

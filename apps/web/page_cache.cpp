@@ -1,4 +1,4 @@
-#include "page_cache.h"
+#include "web/page_cache.h"
 
 #include <iterator>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "page.h"
+#include "web/page.h"
 
 namespace web {
 

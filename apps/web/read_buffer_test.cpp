@@ -1,4 +1,4 @@
-#include "read_buffer.h"
+#include "web/read_buffer.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "received_fixture.h"
+#include "web/received_fixture.h"
 
 namespace web {
 namespace {

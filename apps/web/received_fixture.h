@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "read_buffer.h"
+#include "web/read_buffer.h"
 
 namespace web::test {
 

@@ -1,5 +1,5 @@
 /// The server with other settings than before. INSTANTIATE_TEST_SUITE_P is in server_test.cpp.
-#include "server_fixture.h"
+#include "web/server_fixture.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/web/failing_memory.h"
-#include "tls_client_fixture.h"
+#include "web/tls_client_fixture.h"
 
 namespace web {
 namespace {

@@ -1,14 +1,16 @@
 #pragma once
 /// What is sent back.
 
+#include <tartan/http/byte_range.h>
+#include <tartan/http/status.h>
+
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "byte_range.h"
-#include "page.h"
-#include "status.h"
+#include "web/http.h"
+#include "web/page.h"
 
 namespace web {
 
@@ -44,14 +46,14 @@ void append_not_satisfiable(std::string& out, const page& what, const response_f
 ///
 /// `boundary`: what separates parts; must not be in the page. Of a sibling only one part can be sent: that the answer is coded would be said of all of it,
 /// with what separates parts.
-void append_parts(std::string& out, const page& what, std::span<const byte_range> parts, std::string_view boundary, const response_form& form,
+void append_parts(std::string& out, const page& what, std::span<const http::byte_range> parts, std::string_view boundary, const response_form& form,
                   std::vector<std::string>& frame);
 
 /// Appends a status and, as body, one line that says it. 405 says what is allowed.
-void append_status(std::string& out, status s, const response_form& form);
+void append_status(std::string& out, http::status s, const response_form& form);
 
 /// Appends a page that stands for a status: without what it is known by, so that nobody keeps it for what was asked. `is_apart`: as above.
-void append_error_page(std::string& out, status s, const page& what, const response_form& form, bool is_apart = false);
+void append_error_page(std::string& out, http::status s, const page& what, const response_form& form, bool is_apart = false);
 
 /// Appends a redirection for good.
 void append_redirect(std::string& out, std::string_view to, const response_form& form);

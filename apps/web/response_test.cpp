@@ -1,6 +1,7 @@
-#include "response.h"
+#include "web/response.h"
 
 #include <gtest/gtest.h>
+#include <tartan/http/date.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -11,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "http_date.h"
 #include "tests/web/failing_memory.h"
 
 namespace web {
@@ -69,7 +69,7 @@ TEST(response, that_a_range_cannot_be_had_says_how_large_the_page_is) {
 TEST(response, with_one_part_is_that_part) {
   std::string out;
   std::vector<std::string> frame;
-  const std::array part{byte_range{1, 3}};
+  const std::array part{http::byte_range{1, 3}};
   append_parts(out, sample(), part, "b", {date, true, false, true}, frame);
   EXPECT_EQ(out,
             "HTTP/1.1 206 Partial Content\r\nServer: tartan\r\nContent-Type: text/html; charset=utf-8\r\nContent-Range: bytes 1-3/5\r\n"
@@ -81,10 +81,10 @@ TEST(response, with_one_part_is_that_part) {
 TEST(response, with_a_part_of_a_sibling_says_how_it_is_coded) {
   page coded;
   coded.size = 5;
-  describe(coded, "a/b.html", {modified_at(784111777), true, coding::gzip}, 784111779);
+  describe(coded, "a/b.html", {modified_at(784111777), true, http::coding::gzip}, 784111779);
   std::string out;
   std::vector<std::string> frame;
-  append_parts(out, coded, std::array{byte_range{1, 3}}, "", {date, true, false, true}, frame);
+  append_parts(out, coded, std::array{http::byte_range{1, 3}}, "", {date, true, false, true}, frame);
   EXPECT_NE(out.find("\r\nContent-Range: bytes 1-3/5\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\nETag: \"2ebc98a1.0-0-5.gz\"\r\n"), std::string::npos)
       << out;
 }
@@ -92,7 +92,7 @@ TEST(response, with_a_part_of_a_sibling_says_how_it_is_coded) {
 TEST(response, with_several_parts_separates_them) {
   std::string out;
   std::vector<std::string> frame;
-  const std::array parts{byte_range{4, 1}, byte_range{0, 2}};
+  const std::array parts{http::byte_range{4, 1}, http::byte_range{0, 2}};
   append_parts(out, sample(), parts, "b", {date, true, false, true}, frame);
   EXPECT_TRUE(out.ends_with("\r\n\r\n")) << out;
   const std::vector<std::string> around{"--b\r\nContent-Type: text/html; charset=utf-8\r\nContent-Range: bytes 4-4/5\r\n\r\n",
@@ -124,7 +124,7 @@ TEST(response, says_whether_the_connection_goes_on) {
 
 TEST(response, of_a_status_has_a_short_body) {
   std::string out;
-  append_status(out, status::method_not_allowed, {date, false, false, true});
+  append_status(out, http::status::method_not_allowed, {date, false, false, true});
   EXPECT_EQ(out,
             "HTTP/1.1 405 Method Not Allowed\r\nServer: tartan\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 23\r\n"
             "Allow: GET, HEAD\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: close\r\n\r\n405 Method Not Allowed\n");
@@ -139,10 +139,10 @@ TEST(response, that_redirects_adds_the_slash) {
 TEST(response, that_is_no_page_has_what_its_host_adds_to_each) {
   const response_form form{date, true, false, true, "\r\nX-More: a"};
   std::string all;
-  append_status(all, status::not_found, form);
+  append_status(all, http::status::not_found, form);
   append_redirect(all, "/b/", form);
   append_not_satisfiable(all, sample(), form);
-  append_error_page(all, status::not_found, sample(), form);
+  append_error_page(all, http::status::not_found, sample(), form);
   std::size_t answers = 0;
   for (std::size_t at = 0; (at = all.find("\r\nX-More: a\r\nDate: ", at)) != std::string::npos; ++at) ++answers;
   EXPECT_EQ(answers, 4u) << all;
@@ -194,12 +194,12 @@ TEST(page, says_how_long_it_may_be_kept_if_it_was_set) {
 
 TEST(response, of_a_page_for_an_error_says_nothing_by_which_it_could_be_kept) {
   std::string out;
-  append_error_page(out, status::not_found, sample(), {date, true, false, true});
+  append_error_page(out, http::status::not_found, sample(), {date, true, false, true});
   EXPECT_EQ(out,
             "HTTP/1.1 404 Not Found\r\nServer: tartan\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: 5\r\n"
             "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\nhello");
   out.clear();
-  append_error_page(out, status::unavailable, sample(), {date, false, false, false});
+  append_error_page(out, http::status::unavailable, sample(), {date, false, false, false});
   EXPECT_TRUE(out.starts_with("HTTP/1.1 503 Service Unavailable\r\n") && out.ends_with("\r\nConnection: close\r\n\r\n")) << out;
 }
 
@@ -239,7 +239,7 @@ TEST(page, of_any_year_has_a_version_and_a_date_if_there_is_one) {
 }
 
 TEST(date_clock, without_memory_for_its_text_tries_again) {
-  date_clock clock;
+  http::date_clock clock;
   {
     const test::failing_memory fails{{}};
     EXPECT_THROW(static_cast<void>(clock.text()), std::bad_alloc);

@@ -1,4 +1,4 @@
-#include "server.h"
+#include "web/server.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -23,8 +23,10 @@
 #include <utility>
 #include <vector>
 
-#include "address_family.h"
-#include "one_line.h"
+#include "web/address_family.h"
+#include "common/line_log.h"
+#include "common/one_line.h"
+#include "common/privileges.h"
 
 namespace web {
 
@@ -42,7 +44,7 @@ constexpr std::chrono::milliseconds for_the_disk{5'000};  // to end what it has 
 
 bool needs_certificates(const settings& with) noexcept {
   return with.sockets.empty() ? !with.listen_tls.empty()
-                              : std::any_of(with.sockets.begin(), with.sockets.end(), [](const passed_socket& each) { return each.name == "https"; });
+                              : std::any_of(with.sockets.begin(), with.sockets.end(), [](const auto& each) { return each.name == "https"; });
 }
 
 /// Takes what needs a new start from what there is; gives the names of what would have changed.
@@ -59,10 +61,12 @@ std::string keep_fixed(settings& with, const settings& now) {
   return kept;
 }
 
+const tartan::apps::line_log_names log_names{"tartan-web", "access log"};
+
 /// Null if none is wanted. Blocks.
-std::unique_ptr<access_log> log_of(tartan::runtime& rt, const settings& with) {
+std::unique_ptr<tartan::apps::line_log> log_of(tartan::runtime& rt, const settings& with) {
   if (with.access_log.empty()) return nullptr;
-  return do_for(with.at.access_log, [&] { return std::make_unique<access_log>(rt, with.access_log); });
+  return do_for(with.at.access_log, [&] { return std::make_unique<tartan::apps::line_log>(rt, with.access_log, log_names); });
 }
 
 /// Errors: std::invalid_argument for a host that wants its clients to come with TLS where nobody can.
@@ -76,7 +80,7 @@ void check_https_only(const settings& with, const char* needed = "needs a port f
 /// At a reload: as the next start will have it. One who is what he was may be known to somebody who does not answer just now.
 void check_user(const settings& with, const settings& now) {
   if (with.user.empty() || with.user == now.user) return;
-  do_for(with.at.user, [&] { look_up(with.user); });
+  do_for(with.at.user, [&] { tartan::apps::check_user(with.user); });
 }
 
 /// Null if none are needed. Blocks.
@@ -135,7 +139,7 @@ server::server(tartan::runtime& rt, const settings& with, ports which)
 
 void server::open_doors() {
   tartan::runtime& rt = site_->runtime;
-  for (const passed_socket& each : site_->settings.sockets) {
+  for (const tartan::apps::passed_socket& each : site_->settings.sockets) {
     tartan::result<tartan::tcp::listener> taken = tartan::tcp::listener::from_fd(rt, each.descriptor, tartan::color{});
     if (!taken) throw std::system_error{taken.error(), "cannot listen at the socket that was passed as descriptor " + std::to_string(each.descriptor)};
     doors_.push_back({std::move(*taken), each.name == "https"});
@@ -334,7 +338,7 @@ void server::complain(const std::exception_ptr& why) noexcept {
 /// What takes the place of what there is.
 struct server::renewal {
   std::string kept;                 ///< names of what would have to change and cannot
-  std::unique_ptr<access_log> log;  ///< null: it is the same one, or none is wanted
+  std::unique_ptr<tartan::apps::line_log> log;  ///< null: it is the same one, or none is wanted
   std::shared_ptr<site> next;       ///< null: it would be the same
   std::shared_ptr<const tls_certificates> certificates;
   std::shared_ptr<const ticket_keys> tickets;  ///< null: they stay
@@ -361,7 +365,7 @@ server::renewal server::prepare(settings with) const {
   }
   if (site_->is_as(with)) return made;
   if (with.access_log != now.access_log) made.log = log_of(site_->runtime, with);  // only to see that it can be, if there is one
-  access_log* const log = log_ != nullptr ? log_.get() : made.log.get();
+  tartan::apps::line_log* const log = log_ != nullptr ? log_.get() : made.log.get();
   made.next = std::make_shared<site>(site_->runtime, with, with.access_log.empty() ? nullptr : log, sweeps_, shortage_);
   return made;
 }
@@ -391,7 +395,7 @@ void server::take(renewal& made) {
 void server::tell_of_failure(const std::exception& wrong, bool is_log_anew) const noexcept {
   const char* const state = is_log_anew ? "the access log is opened anew, all else is as it was" : "all is as it was";
   try {
-    std::fprintf(stderr, "tartan-web: %s: %s\n", state, one_line(wrong.what()).c_str());
+    std::fprintf(stderr, "tartan-web: %s: %s\n", state, tartan::apps::one_line(wrong.what()).c_str());
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "tartan-web: %s: there is no memory to say why\n", state);
   }
@@ -399,7 +403,7 @@ void server::tell_of_failure(const std::exception& wrong, bool is_log_anew) cons
 
 /// `until_then`: another log, or none. Where there is no memory for it, it is tried again: nobody waits for this
 /// without a limit.
-tartan::task<> server::flush_log(std::shared_ptr<access_log> until_then) {
+tartan::task<> server::flush_log(std::shared_ptr<tartan::apps::line_log> until_then) {
   for (bool is_flushed = false; !is_flushed;) {
     try {
       co_await log_->flush();
@@ -418,7 +422,7 @@ tartan::task<> server::reload(std::function<settings()> read) {
   const tartan::result<tartan::semaphore::permit> turn = co_await reloads_.acquire();
   reload_waits_ = false;
   if (!turn || draining_) co_return;
-  notify_manager("RELOADING=1");
+  tartan::apps::notify_manager("RELOADING=1");
   renewal made;
   bool is_log_anew = false;
   try {
@@ -435,14 +439,14 @@ tartan::task<> server::reload(std::function<settings()> read) {
   try {
     if (!is_written) {
       // A new one stays open until the server's own log has it: a pipe must not lose its writer.
-      tartan::task<> flushed = flush_log(std::shared_ptr<access_log>{std::move(made.log)});
+      tartan::task<> flushed = flush_log(std::shared_ptr<tartan::apps::line_log>{std::move(made.log)});
       tartan::task<bool> in_time = ends_by(std::move(flushed), site_->runtime.now() + for_the_disk);
       is_written = co_await std::move(in_time);
     }
   } catch (const std::bad_alloc&) {  // it is opened and written as lines come
   }
   if (!is_written) std::fputs("tartan-web: the access log still waits for its disk or reader; it is opened anew behind that\n", stderr);
-  if (!draining_) notify_manager("READY=1");
+  if (!draining_) tartan::apps::notify_manager("READY=1");
 }
 
 /// Those behind the last that was told. Gives whether there was memory for all of them. It never meets a connection

@@ -17,9 +17,9 @@
 #include <memory>
 #include <vector>
 
-#include "connection.h"
-#include "settings.h"
-#include "site.h"
+#include "web/connection.h"
+#include "web/settings.h"
+#include "web/site.h"
 
 namespace web {
 
@@ -91,7 +91,7 @@ class server {
   tartan::task<> cut_off();
   tartan::task<> end_sweeps();
   tartan::task<> write_log(tartan::task<> flushed);
-  tartan::task<> flush_log(std::shared_ptr<access_log> until_then);
+  tartan::task<> flush_log(std::shared_ptr<tartan::apps::line_log> until_then);
   tartan::task<> accept_from(door& at);
   void admit(tartan::tcp::stream peer, bool is_secure);
   tartan::task<tartan::result<tartan::semaphore::permit>> take_room();
@@ -114,7 +114,7 @@ class server {
   const std::shared_ptr<tartan::semaphore> sweeps_ = std::make_shared<tartan::semaphore>(library::most_sweeps);  ///< of all its sites' libraries
   std::vector<tartan::semaphore::permit> no_sweeps_;  ///< all of them, when it ends
   const std::shared_ptr<shortage> shortage_;  ///< of descriptors, wherever it is met
-  std::unique_ptr<access_log> log_;  ///< null: none was ever wanted
+  std::unique_ptr<tartan::apps::line_log> log_;  ///< null: none was ever wanted
   std::shared_ptr<site> site_;       ///< for connections that come; each has its own
   std::vector<door> doors_;
   std::shared_ptr<const tls_certificates> certificates_;  ///< null: none are needed

@@ -21,7 +21,7 @@
 #include <system_error>
 #include <utility>
 
-#include "server.h"
+#include "web/server.h"
 #include "tests/seed.h"
 #include "tests/temporary_folder.h"
 

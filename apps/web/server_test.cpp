@@ -1,5 +1,5 @@
 /// The server as a whole: beginnings, ends, limits; what it does when a call fails.
-#include "server_fixture.h"
+#include "web/server_fixture.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -266,7 +266,7 @@ TEST_P(a_server, answers_what_the_disk_refuses_and_goes_on) {
 TEST_P(a_server, sends_its_own_page_for_an_error) {
   write("sorry.html", "sorry!");
   const test::files_changed old{-60s};  // so that it has a tag
-  with_.hosts[0].error_pages = {{status::not_found, "/sorry.html"}, {status::unavailable, "/large"}, {status::forbidden, "/nothing"}};
+  with_.hosts[0].error_pages = {{http::status::not_found, "/sorry.html"}, {http::status::unavailable, "/large"}, {http::status::forbidden, "/nothing"}};
   play([](tartan::tcp::stream& c, server&) -> tartan::task<> {
     const std::string head = "HTTP/1.1 404 Not Found\r\nServer: tartan\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: 6\r\nDate: ";
     for (const char* fields : {"", "If-None-Match: *\r\n", "Range: bytes=0-1\r\n"}) {

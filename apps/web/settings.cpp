@@ -1,6 +1,7 @@
-#include "settings.h"
+#include "web/settings.h"
 
 #include <tartan/core/usable_memory.h>
+#include <tartan/http/field.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,10 +11,9 @@
 #include <string>
 #include <utility>
 
-#include "address_family.h"
-#include "config.h"
-#include "field.h"
-#include "one_line.h"
+#include "web/address_family.h"
+#include "web/config.h"
+#include "common/one_line.h"
 
 namespace web {
 
@@ -37,12 +37,12 @@ CLI::Validator from_to(std::uint64_t least, std::uint64_t most) {
 }
 
 /// What a header can have.
-const CLI::Validator header_value{[](const std::string& text) -> std::string { return is_value(text) ? "" : "it has a control character"; }, ""};
+const CLI::Validator header_value{[](const std::string& text) -> std::string { return http::is_value(text) ? "" : "it has a control character"; }, ""};
 
 const CLI::Validator address{[](const std::string& text) { return why_no_address(text); }, ""};
 
 /// What cannot be set.
-std::string fixed_limits(const request_limits& r) {
+std::string fixed_limits(const http::request_limits& r) {
   return "Limits: " + std::to_string(r.line) + " bytes of a request line (beyond: 414), " + std::to_string(r.head) + " bytes of headers and " +
          std::to_string(r.fields) + " of them (431), " + std::to_string(r.body) +
          " bytes of a body (413;\nin chunks: the connection ends). Bodies are dropped: GET and HEAD need none.";
@@ -181,7 +181,7 @@ settings read_again(int argc, const char* const* argv) { return read_all(argc, a
 command_line read_command_line(int argc, const char* const* argv) {
   command_line result;
   const auto refuse = [&result](const char* why) {
-    std::fprintf(stderr, "tartan-web: %s\n", one_line(why).c_str());
+    std::fprintf(stderr, "tartan-web: %s\n", tartan::apps::one_line(why).c_str());
     result.serve = false;
     result.exit_status = 2;
   };
@@ -191,7 +191,7 @@ command_line read_command_line(int argc, const char* const* argv) {
     result.serve = false;
   } catch (const CLI::ParseError& wrong) {
     refuse((std::string{wrong.what()} + " (see tartan-web --help)").c_str());
-  } catch (const config_error& wrong) {
+  } catch (const tartan::apps::config_error& wrong) {
     refuse(wrong.what());
   }
   return result;

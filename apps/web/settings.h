@@ -1,6 +1,9 @@
 #pragma once
 /// What the command line says, or a file.
 
+#include <tartan/http/request_parser.h>
+#include <tartan/http/status.h>
+
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -9,10 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "library.h"
-#include "request_parser.h"
-#include "service.h"
-#include "status.h"
+#include "common/service_manager.h"
+#include "web/http.h"
+#include "web/library.h"
 
 namespace web {
 
@@ -42,7 +44,7 @@ struct host_settings {
   std::string certificate;         ///< in PEM, for TLS, with those that vouch for it behind it; empty: the first host's
   std::string key;                 ///< in PEM
   bool https_only = false;         ///< who comes without TLS is sent to the same with it, but for what shows who has the name (ACME, RFC 8555)
-  std::map<status, std::string> error_pages;  ///< the path of a page of this host that is sent instead of one line
+  std::map<http::status, std::string> error_pages;  ///< the path of a page of this host that is sent instead of one line
   setting_place root_at;
   setting_place certificate_at;
   setting_place https_only_at;
@@ -76,14 +78,14 @@ struct settings {
   std::vector<host_settings> hosts;  ///< the first also answers whoever names none of them
   std::vector<std::string> listen{"127.0.0.1:8080"};
   std::vector<std::string> listen_tls;
-  std::vector<passed_socket> sockets;  ///< that listen already, instead of `listen` and `listen_tls`
+  std::vector<tartan::apps::passed_socket> sockets;  ///< that listen already, instead of `listen` and `listen_tls`
   std::string user;        ///< whose rights to take when all is open; empty: none
   std::string access_log;  ///< a file; empty: none
   setting_places at;
   unsigned workers = 0;  ///< 0: one for each CPU
   std::size_t max_connections = 10'000;
   time_limits times;
-  request_limits requests;
+  http::request_limits requests;
   library_settings pages;
 
   [[nodiscard]] bool operator==(const settings&) const = default;

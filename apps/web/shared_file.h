@@ -12,8 +12,8 @@
 #include <span>
 #include <string>
 
-#include "file.h"
-#include "file_version.h"
+#include "web/file.h"
+#include "web/file_version.h"
 
 namespace web {
 

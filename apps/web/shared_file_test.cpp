@@ -1,4 +1,4 @@
-#include "shared_file.h"
+#include "web/shared_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "shortage.h"
+#include "web/shortage.h"
 
 #include <sys/resource.h>
 

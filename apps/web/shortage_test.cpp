@@ -1,4 +1,4 @@
-#include "shortage.h"
+#include "web/shortage.h"
 
 #include <gtest/gtest.h>
 #include <tartan/core/spawn.h>
@@ -8,7 +8,7 @@
 #include <chrono>
 #include <string>
 
-#include "server_fixture.h"
+#include "web/server_fixture.h"
 #include "tests/web/failing_disk.h"
 
 namespace web {

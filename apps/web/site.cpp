@@ -1,4 +1,4 @@
-#include "site.h"
+#include "web/site.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "one_line.h"
+#include "common/one_line.h"
 
 namespace web {
 
@@ -28,7 +28,7 @@ library_settings share_of(library_settings all, std::size_t hosts, std::size_t w
 
 }  // namespace
 
-site::site(tartan::runtime& rt, const web::settings& with, access_log* to,
+site::site(tartan::runtime& rt, const web::settings& with, tartan::apps::line_log* to,
            const std::shared_ptr<tartan::semaphore>& sweeps, const std::shared_ptr<shortage>& told)
     : runtime{rt}, settings{with}, log{to}, stores{rt, share_of(with.pages.cache, rt.workers() * with.hosts.size()), with.hosts.size()} {
   for (const host_settings& each : with.hosts) {
@@ -48,7 +48,7 @@ void site::check_folders() const {
       hosts_[n]->root.check();
       if (hosts_[n]->root.is_still_there()) continue;
       std::fprintf(stderr, "tartan-web: the user cannot follow the path '%s': another folder there will not be seen, nor can SIGHUP read it\n",
-                   one_line(settings.hosts[n].root).c_str());
+                   tartan::apps::one_line(settings.hosts[n].root).c_str());
     } catch (const std::system_error& wrong) {
       throw std::runtime_error{settings.hosts[n].root_at.text + wrong.what()};
     }
@@ -63,7 +63,7 @@ host& site::host_of(std::string_view name) noexcept {
   host& first = *hosts_.front();
   if (hosts_.size() == 1) return first;
   const std::size_t end = name.starts_with('[') ? name.find(']') + 1 : std::min(name.find(':'), name.size());
-  const auto found = by_name_.find(lower_name{name.substr(0, end)}.text());
+  const auto found = by_name_.find(http::lower_name{name.substr(0, end)}.text());
   return found == by_name_.end() ? first : *found->second;
 }
 

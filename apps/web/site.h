@@ -3,6 +3,8 @@
 
 #include <tartan/core/per_worker.h>
 #include <tartan/core/runtime.h>
+#include <tartan/http/date.h>
+#include <tartan/http/host_name.h>
 
 #include <array>
 #include <cstddef>
@@ -12,13 +14,13 @@
 #include <string_view>
 #include <vector>
 
-#include "access_log.h"
-#include "exchange.h"
-#include "host.h"
-#include "host_name.h"
-#include "http_date.h"
-#include "page_cache.h"
-#include "settings.h"
+#include "common/line_log.h"
+#include "web/exchange.h"
+#include "web/host.h"
+#include "web/http.h"
+#include "web/local_clock.h"
+#include "web/page_cache.h"
+#include "web/settings.h"
 
 namespace web {
 
@@ -33,7 +35,8 @@ struct worker_store {
   static constexpr std::size_t most_of_file = 64 * 1024;
 
   std::vector<page_cache> pages;  ///< of each host, some of those that it has served
-  date_clock date;
+  http::date_clock date;
+  local_clock local_time;
   std::vector<std::unique_ptr<exchange>> spare;  ///< for the next that answer; the last one was used last
   std::string output;  ///< empty: a buffer for responses of who has given his away
   std::array<char, most_of_file> of_file;  ///< for what was read of a large file, until it is sent; not to be kept over a co_await
@@ -49,7 +52,7 @@ class site {
   ///
   /// Errors: std::runtime_error, as document_root's, with the place in the file.
   /// `told`: document_root's, likewise.
-  site(tartan::runtime& rt, const web::settings& with, access_log* log,
+  site(tartan::runtime& rt, const web::settings& with, tartan::apps::line_log* log,
        const std::shared_ptr<tartan::semaphore>& sweeps, const std::shared_ptr<shortage>& told = nullptr);
 
   /// `name`: as a Host header has it, with or without a port; of one that no host has, the first.
@@ -57,7 +60,7 @@ class site {
   /// Cost: nothing if there is only one.
   [[nodiscard]] host& host_of(std::string_view name) noexcept;
   /// Whether a host has this name, without a port.
-  [[nodiscard]] bool knows(std::string_view name) const { return by_name_.contains(lower_name{name}.text()); }
+  [[nodiscard]] bool knows(std::string_view name) const { return by_name_.contains(http::lower_name{name}.text()); }
 
   /// Whether one that was made by these settings now would be the same, but for what it has in memory. Threads: any; blocks as long as the disk takes.
   [[nodiscard]] bool is_as(const web::settings& with) const noexcept;
@@ -69,7 +72,7 @@ class site {
 
   tartan::runtime& runtime;
   const web::settings settings;
-  access_log* const log;  ///< null: none is wanted
+  tartan::apps::line_log* const log;  ///< null: none is wanted
   tartan::per_worker<worker_store> stores;
 
  private:

@@ -1,4 +1,4 @@
-#include "site.h"
+#include "web/site.h"
 
 #include <gtest/gtest.h>
 #include <tartan/core/runtime.h>
@@ -28,7 +28,7 @@ TEST(site, of_many_hosts_keeps_pages_as_large_as_of_one) {
     host& last = all.host_of("host" + std::to_string(hosts - 1));
     rt.spawn([&]() -> tartan::task<> {
       const finding found = co_await last.pages.ask("/page", rt.now());
-      EXPECT_EQ(found.code, status::ok);
+      EXPECT_EQ(found.code, http::status::ok);
       EXPECT_TRUE(found.content && !found.content->is_large()) << hosts;
     });
     rt.run_until_idle();

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "server_fixture.h"
+#include "web/server_fixture.h"
 #include "tests/web/failing_disk.h"
 
 namespace web {

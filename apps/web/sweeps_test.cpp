@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "server_fixture.h"
+#include "web/server_fixture.h"
 #include "tests/web/failing_disk.h"
 #include "tests/workers.h"
 

@@ -1,4 +1,4 @@
-#include "ticket_keys.h"
+#include "web/ticket_keys.h"
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>

@@ -1,11 +1,11 @@
-#include "ticket_keys.h"
+#include "web/ticket_keys.h"
 
 #include <array>
 #include <cstddef>
 #include <string>
 
-#include "server_fixture.h"
-#include "tls_client_fixture.h"
+#include "web/server_fixture.h"
+#include "web/tls_client_fixture.h"
 
 namespace web {
 namespace {

@@ -1,9 +1,10 @@
-#include "tls.h"
+#include "web/tls.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <tartan/http/host_name.h>
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "host_name.h"
+#include "web/http.h"
 
 namespace web {
 
@@ -97,7 +98,7 @@ bool tls_certificates::has_same_first(const tls_certificates& others) const noex
 }
 
 ssl_ctx_st* tls_certificates::find(std::string_view name) const noexcept {
-  const auto found = by_name_.find(lower_name{name}.text());
+  const auto found = by_name_.find(http::lower_name{name}.text());
   return found == by_name_.end() ? nullptr : found->second;
 }
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ticket_keys.h"
+#include "web/ticket_keys.h"
 
 struct ssl_ctx_st;
 struct ssl_st;

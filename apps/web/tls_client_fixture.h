@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "settings.h"
+#include "web/settings.h"
 
 namespace web::test {
 

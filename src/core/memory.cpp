@@ -6,7 +6,7 @@
 // not run have passed one when they were switched out. Old kernels and seccomp filters refuse it, so it is asked for once, at
 // run time, before the first worker starts: a pair whose two sides disagree about the kind would order nothing.
 
-#include "memory.h"
+#include "core/memory.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,8 @@
 // Range headers, against a second, plain reading of RFC 9110, 14.1.2.
 //
 // Input: the size of the file (eight bytes, shifted by a ninth), and the header's value.
-#include "apps/web/byte_range.h"
+
+#include <tartan/http/byte_range.h>
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +11,7 @@
 
 #include "fuzz_target.h"
 
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 namespace {
 
@@ -115,4 +116,4 @@ void fuzz_byte_range(std::string_view input) {
   }
 }
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

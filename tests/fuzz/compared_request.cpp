@@ -1,5 +1,9 @@
 #include "compared_request.h"
 
+#include <tartan/http/request.h>
+#include <tartan/http/target.h>
+#include <tartan/http/text.h>
+
 #include <arpa/inet.h>
 #include <llhttp.h>
 #include <netinet/in.h>
@@ -8,11 +12,7 @@
 #include <cctype>
 #include <string>
 
-#include "apps/web/request.h"
-#include "apps/web/target.h"
-#include "apps/web/text.h"
-
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 namespace {
 
@@ -72,6 +72,7 @@ llhttp_settings_t callbacks() {
   all.on_header_value = take_of_field<&reading::value>;
   all.on_header_value_complete = end_field;
   all.on_headers_complete = end_head;
+  all.on_body = take<&llhttp_request::content>;
   all.on_message_complete = end_request;
   return all;
 }
@@ -266,4 +267,4 @@ std::string_view why_llhttp_refuses(std::string_view body, std::size_t at, const
   return {};
 }
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

@@ -1,6 +1,8 @@
 #pragma once
 /// A request as llhttp sees it, and why ours may see it in another way.
 
+#include <tartan/http/request_parser.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,9 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/web/request_parser.h"
-
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 /// The first request of some bytes, as far as llhttp has read it, with nothing of its leniency on.
 struct llhttp_request {
@@ -24,6 +24,7 @@ struct llhttp_request {
   std::uint64_t content_length = 0;
   bool chunked = false;
   bool keep_alive = false;
+  std::string content;        ///< of the body, as far as it has come
   std::size_t head_size = 0;  ///< up to and with the empty line
   std::size_t used = 0;       ///< bytes that it has read: all, or up to the end of the request, or up to a mistake
   std::string error;          ///< empty: none
@@ -50,4 +51,4 @@ struct translated_head {
 /// Why llhttp refuses a body that ours takes; `at`: where it has seen the mistake.
 [[nodiscard]] std::string_view why_llhttp_refuses(std::string_view body, std::size_t at, const std::string& error);
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

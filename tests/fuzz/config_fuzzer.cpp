@@ -1,7 +1,7 @@
 // Configuration files: settings within their ranges, or one line that says where the mistake is.
 //
 // Input: the file.
-#include "apps/web/config.h"
+#include "web/config.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,10 +11,10 @@
 #include <string>
 #include <system_error>
 
-#include "apps/web/one_line.h"
 #include "fuzz_target.h"
+#include "common/one_line.h"
 
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 namespace {
 
@@ -45,7 +45,7 @@ bool is_time(std::chrono::milliseconds t) {
   return t.count() >= 0 && t.count() <= 1'000'000'000;
 }
 
-void check_settings(const settings& found) {
+void check_settings(const web::settings& found) {
   promise(found.workers <= 1024 && found.max_connections >= 1 && found.max_connections <= 1'000'000,
           "workers and connections are within their ranges");
   promise(is_time(found.times.header) && is_time(found.times.idle) && is_time(found.times.write) &&
@@ -57,7 +57,7 @@ void check_settings(const settings& found) {
   promise(!found.listen.empty() || !found.listen_tls.empty(), "it listens somewhere");
   promise(!found.hosts.empty(), "there is a host");
   std::set<std::string> names;
-  for (const host_settings& host : found.hosts) {
+  for (const web::host_settings& host : found.hosts) {
     promise(!host.root.empty(), "a host has a root");
     promise(host.certificate.empty() == host.key.empty(), "a certificate has a key");
     promise(&host == &found.hosts.front() || !host.names.empty(), "another host has a name");
@@ -80,7 +80,7 @@ void check_error(const std::string& said, const std::string& path, std::string_v
   const long line = std::stol(place);
   promise(line >= 1 && line <= lines, "the file has that line: " + place);
   promise(place.size() > colon + 2, "an error says what is wrong");
-  const std::string shown = one_line(said);
+  const std::string shown = apps::one_line(said);
   promise(std::none_of(shown.begin(), shown.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }),
           "an error is shown on one line");
 }
@@ -91,10 +91,10 @@ void fuzz_config(std::string_view input) {
   static const memory_file file;
   file.write(input);
   try {
-    check_settings(read_config(file.path()));
-  } catch (const config_error& wrong) {
+    check_settings(web::read_config(file.path()));
+  } catch (const apps::config_error& wrong) {
     check_error(wrong.what(), file.path(), input);
   }
 }
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

@@ -1,29 +1,12 @@
 #include "conversation.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <vector>
 
-#include "apps/web/received_fixture.h"
 #include "fuzz_target.h"
 
-#if defined(__SANITIZE_ADDRESS__)  // GCC
-#define TARTAN_HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TARTAN_HAS_ASAN 1
-#endif
-#endif
-#ifdef TARTAN_HAS_ASAN
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(at, size) (static_cast<void>(at), static_cast<void>(size))
-#define ASAN_UNPOISON_MEMORY_REGION(at, size) (static_cast<void>(at), static_cast<void>(size))
-#endif
-
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 namespace {
 
@@ -74,29 +57,37 @@ void check_places(const header_lines& fields) {
 }  // namespace
 
 void conversation::receive(std::string_view bytes) {
-  test::receive(in_, bytes);
+  in_.append(bytes);
   while (seen_.refused == 0 && drop_body() && !in_.empty() && parse_head()) {
   }
 }
 
-/// The rest of its buffer is forbidden meanwhile. Gives false if there is more to come, or to refuse.
+/// Gives false if there is more to come, or to refuse.
 bool conversation::drop_body() {
-  const std::size_t before = in_.size();
-  const std::span<std::byte> beyond = in_.room();
-  ASAN_POISON_MEMORY_REGION(beyond.data(), beyond.size());
-  const request_body::outcome ended = body_.drop_from(in_);
-  ASAN_UNPOISON_MEMORY_REGION(beyond.data(), beyond.size());
-  promise(in_.size() <= before, "a body takes no more than there is");
-  seen_.used += before - in_.size();
-  promise(body_.is_complete() == (ended == request_body::outcome::complete), "a body says whether it is complete");
-  if (ended == request_body::outcome::refused) seen_.refused = 1;
-  if (ended != request_body::outcome::complete) return false;
+  const exact_copy bytes{in_};
+  std::size_t used = 0;
+  body_reader::taken part;
+  do {
+    const std::string_view rest = bytes.text().substr(used);
+    part = body_.take(rest);
+    promise(part.used <= rest.size(), "a body takes no more than there is");
+    promise(lies_within(part.content, rest.substr(0, part.used)), "content lies within what was taken");
+    promise(part.content.empty() == (part.what != body_reader::outcome::content),
+            "there is content, or another outcome");
+    if (!part.content.empty()) seen_.requests.back().content.append(part.content);
+    used += part.used;
+  } while (part.what == body_reader::outcome::content);
+  in_.erase(0, used);
+  seen_.used += used;
+  promise(body_.is_complete() == (part.what == body_reader::outcome::complete), "a body says whether it is complete");
+  if (part.what == body_reader::outcome::refused) seen_.refused = 1;
+  if (part.what != body_reader::outcome::complete) return false;
   if (!seen_.requests.empty()) seen_.requests.back().body_is_complete = true;
   return true;
 }
 
 bool conversation::parse_head() {
-  const exact_copy bytes{in_.text()};
+  const exact_copy bytes{in_};
   request found;
   const request_parser::outcome ended = parser_.parse(bytes.text(), found);
   seen_.has_begun = parser_.has_begun();
@@ -107,11 +98,17 @@ bool conversation::parse_head() {
   if (ended != request_parser::outcome::complete) return false;
   check(bytes.text(), found);
   promise(parser_.asks_for_head(bytes.text()) == (found.method == method::head), "HEAD is known while it is parsed");
-  seen_.requests.push_back({found.method, std::string{found.target}, std::string{found.fields.text()}, found.content_length,
-                            found.head_size, flags_of(found), false});
+  seen_.requests.push_back({found.method,
+                            std::string{found.target},
+                            std::string{found.fields.text()},
+                            found.content_length,
+                            found.head_size,
+                            flags_of(found),
+                            false,
+                            {}});
   seen_.used += found.head_size;
   body_.begin(found);
-  in_.drop(found.head_size);
+  in_.erase(0, found.head_size);
   parser_.reset();
   check_places(found.fields);  // without them
   seen_.has_begun = false;
@@ -140,4 +137,4 @@ void conversation::check(std::string_view bytes, const request& found) const {
   check_places(found.fields);
 }
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

@@ -1,28 +1,28 @@
 #pragma once
 /// Requests that one client sends, one after the other, as a connection reads them.
 
+#include <tartan/http/body_reader.h>
+#include <tartan/http/request.h>
+#include <tartan/http/request_parser.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "apps/web/read_buffer.h"
-#include "apps/web/request.h"
-#include "apps/web/request_body.h"
-#include "apps/web/request_parser.h"
-
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 /// What was found, without views: to be compared.
 struct seen_request {
-  web::method method{};
+  http::method method{};
   std::string target;
   std::string fields;
   std::uint64_t content_length = 0;
   std::size_t head_size = 0;
   unsigned flags = 0;
   bool body_is_complete = false;
+  std::string content;  ///< of the body, as far as it has come
 
   [[nodiscard]] bool operator==(const seen_request&) const = default;
 };
@@ -55,9 +55,9 @@ class conversation {
 
   request_limits limits_;
   request_parser parser_;
-  request_body body_;
-  read_buffer in_;
+  body_reader body_;
+  std::string in_;
   transcript seen_;
 };
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

@@ -14,7 +14,7 @@
 
 #include "fuzz_target.h"
 
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 namespace {
 
 struct named_target {
@@ -25,8 +25,9 @@ struct named_target {
 };
 
 constexpr named_target targets[] = {
-    {"request", fuzz_request}, {"target", fuzz_target}, {"byte_range", fuzz_byte_range},
-    {"fields", fuzz_fields},   {"config", fuzz_config}, {"http_date", fuzz_http_date},
+    {"request", fuzz_request},       {"response", fuzz_response}, {"target", fuzz_target},
+    {"byte_range", fuzz_byte_range}, {"fields", fuzz_fields},     {"config", fuzz_config},
+    {"http_date", fuzz_http_date},
 #ifdef TARTAN_HAS_LLHTTP
     {"llhttp", fuzz_llhttp},
 #endif
@@ -93,4 +94,4 @@ TEST(known_mistakes, have_a_reason_each) {
 }
 
 }  // namespace
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

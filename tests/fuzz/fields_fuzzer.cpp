@@ -2,22 +2,23 @@
 // lines between them, nor on a list being cut into two lines.
 //
 // Input: what is there (a byte), the date of the page (four), and lines, each ended by LF; those that are none are left out.
+#include <tartan/http/content_coding.h>
+#include <tartan/http/date.h>
+#include <tartan/http/entity_tag.h>
+#include <tartan/http/field.h>
+#include <tartan/http/header_lines.h>
+#include <tartan/http/precondition.h>
+#include <tartan/http/text.h>
+
 #include <algorithm>
 #include <ctime>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "apps/web/content_coding.h"
-#include "apps/web/entity_tag.h"
-#include "apps/web/field.h"
-#include "apps/web/header_lines.h"
-#include "apps/web/http_date.h"
-#include "apps/web/precondition.h"
-#include "apps/web/text.h"
 #include "fuzz_target.h"
 
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 namespace {
 
@@ -106,7 +107,7 @@ void check_conditions(const header_lines& fields, const header_lines& others, co
   promise(range_counts(others, of, later) == counts, "a range does not depend on letters and blanks");
   promise(counts || fields.has("If-Range"), "a range counts if nothing is said against it");
   promise(!counts || !fields.has("If-Range") || fields.only("If-Range") == of.tag ||
-              parse_http_date(fields.only("If-Range")) == of.modified,
+              parse_date(fields.only("If-Range")) == of.modified,
           "a part is of this page");
 }
 
@@ -130,11 +131,12 @@ void fuzz_fields(std::string_view input) {
     of.modified = static_cast<std::time_t>(knobs[1] << 24 | knobs[2] << 16 | knobs[3] << 8 | knobs[4]);
   check_conditions(fields, others, of);
   for (const auto& [name, value] : all) {
-    const bool strongly = list_has_tag(value, of.tag, false);
-    promise(!strongly || list_has_tag(value, of.tag, true), "who matches strongly matches weakly");
+    const bool strongly = list_has_tag(value, of.tag, tag_comparison::strong);
+    promise(!strongly || list_has_tag(value, of.tag, tag_comparison::weak), "who matches strongly matches weakly");
     const bool may_match = trimmed(value) == "*" || value.find("\"not there\"") != std::string::npos;
-    promise(may_match || !list_has_tag(value, "\"not there\"", true), "a tag matches no list that does not have it");
+    promise(may_match || !list_has_tag(value, "\"not there\"", tag_comparison::weak),
+            "a tag matches no list that does not have it");
   }
 }
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

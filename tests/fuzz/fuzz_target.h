@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 /// What the code under test has promised does not hold for this input. libFuzzer sees a crash, as nobody catches it there.
 class broken_promise : public std::logic_error {
@@ -34,6 +34,7 @@ std::array<std::uint8_t, Size> take_knobs(std::string_view& input) {
 
 /// Each throws broken_promise, or is ended by a sanitizer.
 void fuzz_request(std::string_view input);
+void fuzz_response(std::string_view input);
 void fuzz_target(std::string_view input);
 void fuzz_byte_range(std::string_view input);
 void fuzz_fields(std::string_view input);
@@ -41,4 +42,4 @@ void fuzz_http_date(std::string_view input);
 void fuzz_config(std::string_view input);
 void fuzz_llhttp(std::string_view input);
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

@@ -1,7 +1,8 @@
 // Dates: one that was understood is written and read again as the same, and is what the C library takes it for.
 //
 // Input: the text of a date.
-#include "apps/web/http_date.h"
+
+#include <tartan/http/date.h>
 
 #include <algorithm>
 #include <ctime>
@@ -9,7 +10,7 @@
 
 #include "fuzz_target.h"
 
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 namespace {
 
@@ -24,11 +25,11 @@ std::optional<std::time_t> by_library(std::string text, const char* form) {
 }  // namespace
 
 void fuzz_http_date(std::string_view input) {
-  const std::optional<std::time_t> at = parse_http_date(input);
+  const std::optional<std::time_t> at = parse_date(input);
   if (!at) return;
-  const std::string written = http_date(*at);
+  const std::string written = format_date(*at);
   promise(written.size() == 29 && written.ends_with(" GMT"), "a date has 29 bytes");
-  promise(parse_http_date(written) == at, "what was written is read as the same");
+  promise(parse_date(written) == at, "what was written is read as the same");
   std::string text{input};
   const std::size_t name = text.find_first_of(", ");
   promise(name != std::string::npos && name >= 3, "a date begins with a day");
@@ -38,4 +39,4 @@ void fuzz_http_date(std::string_view input) {
   promise(by_library(text, form) == at, "the C library reads the same");
 }
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

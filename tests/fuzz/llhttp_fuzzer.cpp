@@ -2,19 +2,19 @@
 // docs/design/fuzzing.md lists.
 //
 // Input: what a client sends.
+#include <tartan/http/body_reader.h>
+#include <tartan/http/field.h>
+#include <tartan/http/request_parser.h>
+#include <tartan/http/text.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "apps/web/field.h"
-#include "apps/web/received_fixture.h"
-#include "apps/web/request_body.h"
-#include "apps/web/request_parser.h"
-#include "apps/web/text.h"
 #include "compared_request.h"
 #include "fuzz_target.h"
 
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 namespace {
 
@@ -66,15 +66,20 @@ void check_framing(const request& ours, const llhttp_request& theirs) {
 
 /// Gives how many bytes of the body there are, or nothing if its end has not come or it is refused; then there is no next request.
 std::optional<std::size_t> check_body(const request& ours, const std::string& head, std::string_view behind) {
-  read_buffer in;
-  test::receive(in, behind);
-  request_body body{limits.body};
+  body_reader body{limits.body};
   body.begin(ours);
-  const request_body::outcome ended = body.drop_from(in);
-  const std::size_t size = behind.size() - in.size();
+  std::size_t size = 0;
+  std::string content;
+  body_reader::taken part;
+  do {
+    part = body.take(behind.substr(size));
+    content.append(part.content);
+    size += part.used;
+  } while (part.what == body_reader::outcome::content);
+  const body_reader::outcome ended = part.what;
   const llhttp_request theirs = read_by_llhttp(head + std::string{behind});
   const std::size_t their_size = theirs.used - std::min(theirs.used, head.size());
-  if (ended == request_body::outcome::complete) {
+  if (ended == body_reader::outcome::complete) {
     if (!theirs.error.empty()) {
       promise(!why_llhttp_refuses(behind, their_size, theirs.error).empty(),
               "a body that ours takes is none: " + theirs.error);
@@ -82,9 +87,10 @@ std::optional<std::size_t> check_body(const request& ours, const std::string& he
     }
     promise(theirs.is_complete, "the body ends for both");
     promise(size == their_size, "the body ends at the same byte");
+    promise(content == theirs.content, "the body has the same content");
     return size;
   }
-  promise(!theirs.is_complete || ended == request_body::outcome::refused, "what is incomplete is so for both");
+  promise(!theirs.is_complete || ended == body_reader::outcome::refused, "what is incomplete is so for both");
   if (theirs.is_complete)
     promise(!why_body_is_refused(behind.substr(0, their_size), limits).empty(), "a body is refused without a reason");
   return std::nullopt;
@@ -125,4 +131,4 @@ void fuzz_llhttp(std::string_view input) {
   }
 }
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

@@ -7,7 +7,7 @@
 #include "conversation.h"
 #include "fuzz_target.h"
 
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 namespace {
 
@@ -53,4 +53,4 @@ void fuzz_request(std::string_view input) {
   promise(at_once.seen() == in_pieces.seen(), "what is seen does not depend on the pieces");
 }
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

@@ -1,15 +1,16 @@
 // Targets: a path that was found names nothing outside of the folder that is served.
 //
 // Input: the target. Other bytes than visible ASCII never come here: a request_parser refuses them.
-#include "apps/web/target.h"
+
+#include <tartan/http/host_name.h>
+#include <tartan/http/target.h>
 
 #include <algorithm>
 #include <string>
 
-#include "apps/web/request.h"
 #include "fuzz_target.h"
 
-namespace web::fuzz {
+namespace tartan::http::fuzz {
 
 namespace {
 
@@ -90,4 +91,4 @@ void fuzz_target(std::string_view input) {
   }
 }
 
-}  // namespace web::fuzz
+}  // namespace tartan::http::fuzz

@@ -1,11 +1,11 @@
-#include "server.h"
+#include "colorings/color_2003/server.h"
 
 #include <tartan/core/blocking.h>
 #include <tartan/core/post.h>
 
 #include <utility>
 
-#include "apps/colorings/common/continue_in.h"
+#include "colorings/common/continue_in.h"
 
 namespace colorings {
 
@@ -52,7 +52,7 @@ void server::parse_request(owned_client c) {
 void server::check_page_cache(owned_client c) {
   const web::page_cache::entry* const known = pages_[cache_of(*c)].find(c->path());
   if (known == nullptr) return continue_in(tartan::color::unordered, *this, &server::hash_prefixes, std::move(c));
-  c->answer(web::status::ok, known->content);
+  c->answer(tartan::http::status::ok, known->content);
   continue_in(c->color(), *this, &server::write_response, std::move(c));
 }
 
@@ -73,7 +73,7 @@ void server::read_file(owned_client c) {
 }
 
 void server::file_read(owned_client c, tartan::result<loaded_file> file) {
-  c->file = file ? std::move(*file) : loaded_file{web::status::unavailable, nullptr, {}};
+  c->file = file ? std::move(*file) : loaded_file{tartan::http::status::unavailable, nullptr, {}};
   continue_in(handle_cache, *this, &server::keep_handles, std::move(c));
 }
 

@@ -1,4 +1,4 @@
-#include "client.h"
+#include "colorings/common/client.h"
 
 namespace colorings {
 
@@ -8,37 +8,37 @@ next_step client::parse() {
   if (body == web::request_body::outcome::refused) return next_step::close;
   if (body == web::request_body::outcome::incomplete || in_.empty()) return next_step::read;
   switch (parser_.parse(in_.text(), request_)) {
-    case web::request_parser::outcome::incomplete:
+    case tartan::http::request_parser::outcome::incomplete:
       return next_step::read;
-    case web::request_parser::outcome::refused:
+    case tartan::http::request_parser::outcome::refused:
       request_ = {};
       answer(parser_.error(), nullptr);
       return next_step::write;
-    case web::request_parser::outcome::complete:
+    case tartan::http::request_parser::outcome::complete:
       break;
   }
   // Whoever waits for "100 Continue" gets the answer instead.
   if (request_.expects_continue) request_.keep_alive = false;
-  if (request_.method != web::method::get && request_.method != web::method::head) {
-    answer(request_.method == web::method::known ? web::status::method_not_allowed : web::status::not_implemented, nullptr);
+  if (request_.method != tartan::http::method::get && request_.method != tartan::http::method::head) {
+    answer(request_.method == tartan::http::method::other ? tartan::http::status::not_implemented : tartan::http::status::method_not_allowed, nullptr);
     return next_step::write;
   }
-  const web::target_result target = web::path_of(request_.target, decoded_);
+  const tartan::http::target_result target = tartan::http::path_of(request_.target, decoded_);
   target_ = target.found;
   if (!target.error) return next_step::look_up;
   answer(*target.error, nullptr);
   return next_step::write;
 }
 
-void client::answer(web::status code, web::shared_page page) {
-  const bool with_body = request_.method != web::method::head;
+void client::answer(tartan::http::status code, web::shared_page page) {
+  const bool with_body = request_.method != tartan::http::method::head;
   head_.clear();
   page_ = std::move(page);
-  if (code == web::status::ok) {
+  if (code == tartan::http::status::ok) {
     web::append_page(head_, *page_, form(false));
     set_parts(with_body ? page_->body.text() : std::string_view{});
   } else {
-    if (code == web::status::moved_permanently) {
+    if (code == tartan::http::status::moved_permanently) {
       web::append_redirect(head_, std::string{target_.sent}.append("/").append(target_.query), form(with_body));
     } else {
       web::append_status(head_, code, form(with_body));

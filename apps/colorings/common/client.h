@@ -1,6 +1,9 @@
 #pragma once
 /// One connection, and the request that is being answered.
 
+#include <tartan/http/date.h>
+#include <tartan/http/request_parser.h>
+#include <tartan/http/target.h>
 #include <tartan/io/tcp.h>
 
 #include <array>
@@ -11,16 +14,13 @@
 #include <string>
 #include <string_view>
 
-#include "handle_table.h"
-#include "apps/web/http_date.h"
-#include "load_file.h"
-#include "apps/web/page.h"
-#include "path_prefixes.h"
-#include "apps/web/read_buffer.h"
-#include "apps/web/request_body.h"
-#include "apps/web/request_parser.h"
-#include "apps/web/response.h"
-#include "apps/web/target.h"
+#include "colorings/common/handle_table.h"
+#include "colorings/common/load_file.h"
+#include "web/page.h"
+#include "colorings/common/path_prefixes.h"
+#include "web/read_buffer.h"
+#include "web/request_body.h"
+#include "web/response.h"
 
 namespace colorings {
 
@@ -50,7 +50,7 @@ class client {
   [[nodiscard]] std::string_view path() const noexcept { return target_.path; }
 
   /// Makes the answer.
-  void answer(web::status code, web::shared_page page);
+  void answer(tartan::http::status code, web::shared_page page);
 
   /// Lets go of what was needed to find the file.
   void forget_file();
@@ -69,15 +69,15 @@ class client {
   void set_parts(std::string_view body) noexcept;
 
   web::read_buffer in_;
-  web::request_parser parser_;
-  web::request request_;
-  web::request_body body_{web::request_limits{}.body};
-  web::target_path target_;
+  tartan::http::request_parser parser_;
+  tartan::http::request request_;
+  web::request_body body_{tartan::http::request_limits{}.body};
+  tartan::http::target_path target_;
   std::string decoded_;
   std::string head_;
   web::shared_page page_;  ///< whose body is sent behind the head
   std::array<std::span<const std::byte>, 2> parts_;
-  web::date_clock date_;
+  tartan::http::date_clock date_;
   bool ends_ = false;  ///< with this answer
 };
 

@@ -6,7 +6,7 @@
 #include <source_location>
 #include <utility>
 
-#include "client.h"
+#include "colorings/common/client.h"
 
 namespace colorings {
 

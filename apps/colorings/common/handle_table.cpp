@@ -1,4 +1,4 @@
-#include "handle_table.h"
+#include "colorings/common/handle_table.h"
 
 namespace colorings {
 

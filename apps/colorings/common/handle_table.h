@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "apps/web/file.h"
-#include "path_prefixes.h"
+#include "web/file.h"
+#include "colorings/common/path_prefixes.h"
 
 namespace colorings {
 

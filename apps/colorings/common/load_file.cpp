@@ -1,4 +1,4 @@
-#include "load_file.h"
+#include "colorings/common/load_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,39 +15,39 @@ namespace {
 
 constexpr std::uint64_t largest = std::uint64_t{64} << 20;
 
-web::status status_of(int error) noexcept {
+tartan::http::status status_of(int error) noexcept {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
     case ENAMETOOLONG:
-      return web::status::not_found;
+      return tartan::http::status::not_found;
     case EACCES:
     case EPERM:
     case ELOOP:  // a symbolic link
     case ENXIO:  // a socket
-      return web::status::forbidden;
+      return tartan::http::status::forbidden;
     case EMFILE:
     case ENFILE:
     case ENOMEM:
-      return web::status::unavailable;
+      return tartan::http::status::unavailable;
     default:
-      return web::status::internal_error;
+      return tartan::http::status::internal_error;
   }
 }
 
-web::status read_file(const path_prefixes& of, const web::file& from, const struct stat& state, web::shared_page& into) {
-  if (S_ISDIR(state.st_mode)) return web::status::moved_permanently;
-  if (!S_ISREG(state.st_mode)) return web::status::forbidden;
-  if (static_cast<std::uint64_t>(state.st_size) > largest) return web::status::unavailable;
+tartan::http::status read_file(const path_prefixes& of, const web::file& from, const struct stat& state, web::shared_page& into) {
+  if (S_ISDIR(state.st_mode)) return tartan::http::status::moved_permanently;
+  if (!S_ISREG(state.st_mode)) return tartan::http::status::forbidden;
+  if (static_cast<std::uint64_t>(state.st_size) > largest) return tartan::http::status::unavailable;
   auto page = std::make_shared<web::page>();
   page->size = static_cast<std::uint64_t>(state.st_size);
   page->version = web::file_version::of(state);
   std::string text(page->size, '\0');
-  if (!web::read_all(from, text, 0)) return web::status::internal_error;
+  if (!web::read_all(from, text, 0)) return tartan::http::status::internal_error;
   page->body = web::page_body{std::move(text)};
   web::describe(*page, of.file(), {page->version}, std::time(nullptr));
   into = std::move(page);
-  return web::status::ok;
+  return tartan::http::status::ok;
 }
 
 }  // namespace

@@ -1,19 +1,20 @@
 #pragma once
 /// From the disk.
 
+#include <tartan/http/status.h>
+
 #include <string>
 #include <vector>
 
-#include "handle_table.h"
-#include "apps/web/page.h"
-#include "path_prefixes.h"
-#include "apps/web/status.h"
+#include "colorings/common/handle_table.h"
+#include "web/page.h"
+#include "colorings/common/path_prefixes.h"
 
 namespace colorings {
 
 /// A file, or why there is none.
 struct loaded_file {
-  web::status code = web::status::internal_error;
+  tartan::http::status code = tartan::http::status::internal_error;
   web::shared_page page;               ///< if ok
   std::vector<opened_handle> handles;  ///< that the table did not have
 };

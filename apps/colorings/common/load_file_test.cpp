@@ -1,4 +1,4 @@
-#include "load_file.h"
+#include "colorings/common/load_file.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <system_error>
 
-#include "prebuilt_pages.h"
+#include "colorings/common/prebuilt_pages.h"
 #include "tests/temporary_folder.h"
 
 namespace colorings {
@@ -32,7 +32,7 @@ class load_file_test : public testing::Test {
 
 TEST_F(load_file_test, reads_and_gives_what_it_has_opened) {
   const loaded_file file = load("/d/e/page.html");
-  ASSERT_EQ(file.code, web::status::ok);
+  ASSERT_EQ(file.code, tartan::http::status::ok);
   EXPECT_EQ(file.page->body.text(), "page");
   ASSERT_EQ(file.handles.size(), 3U);
   EXPECT_EQ(file.handles[2].step, 2U);
@@ -42,10 +42,10 @@ TEST_F(load_file_test, opens_only_what_is_not_known) {
   const loaded_file first = load("/d/e/page.html");
   const path_prefixes again{"/d/e/page.html"};
   const loaded_file file = load_file(again, {2, first.handles[1].what}, root_);
-  ASSERT_EQ(file.code, web::status::ok);
+  ASSERT_EQ(file.code, tartan::http::status::ok);
   EXPECT_EQ(file.handles.size(), 1U);
   const loaded_file known = load_file(again, {3, first.handles[2].what}, root_);
-  ASSERT_EQ(known.code, web::status::ok);
+  ASSERT_EQ(known.code, tartan::http::status::ok);
   EXPECT_TRUE(known.handles.empty());
 }
 
@@ -54,19 +54,19 @@ TEST_F(load_file_test, looks_again_when_what_is_known_was_removed) {
   write("d/e/new", "new");
   std::filesystem::rename(folder_.path() / "d/e/new", folder_.path() / "d/e/page.html");
   const loaded_file file = load_file(path_prefixes{"/d/e/page.html"}, {3, first.handles[2].what}, root_);
-  ASSERT_EQ(file.code, web::status::ok);
+  ASSERT_EQ(file.code, tartan::http::status::ok);
   EXPECT_EQ(file.page->body.text(), "new");
   EXPECT_EQ(file.handles.size(), 3U);
 }
 
 TEST_F(load_file_test, tells_why_there_is_nothing) {
-  EXPECT_EQ(load("/d/").code, web::status::ok);
-  EXPECT_EQ(load("/d").code, web::status::moved_permanently);
-  EXPECT_EQ(load("/d/nothing").code, web::status::not_found);
-  EXPECT_EQ(load("/d/index.html/x").code, web::status::not_found);
-  EXPECT_EQ(load("/d/e/link.html").code, web::status::forbidden);
+  EXPECT_EQ(load("/d/").code, tartan::http::status::ok);
+  EXPECT_EQ(load("/d").code, tartan::http::status::moved_permanently);
+  EXPECT_EQ(load("/d/nothing").code, tartan::http::status::not_found);
+  EXPECT_EQ(load("/d/index.html/x").code, tartan::http::status::not_found);
+  EXPECT_EQ(load("/d/e/link.html").code, tartan::http::status::forbidden);
   std::filesystem::resize_file(folder_.path() / "d/e/page.html", (std::uint64_t{64} << 20) + 1);
-  EXPECT_EQ(load("/d/e/page.html").code, web::status::unavailable);
+  EXPECT_EQ(load("/d/e/page.html").code, tartan::http::status::unavailable);
 }
 
 TEST_F(load_file_test, needs_a_folder) { EXPECT_THROW(static_cast<void>(open_root((folder_.path() / "nothing").string())), std::system_error); }

@@ -1,4 +1,4 @@
-#include "path_prefixes.h"
+#include "colorings/common/path_prefixes.h"
 
 namespace colorings {
 

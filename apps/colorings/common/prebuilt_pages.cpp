@@ -1,9 +1,9 @@
-#include "prebuilt_pages.h"
+#include "colorings/common/prebuilt_pages.h"
 
 #include <filesystem>
 #include <stdexcept>
 
-#include "load_file.h"
+#include "colorings/common/load_file.h"
 
 namespace colorings {
 

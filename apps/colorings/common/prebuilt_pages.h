@@ -7,8 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "handle_table.h"
-#include "apps/web/page.h"
+#include "colorings/common/handle_table.h"
+#include "web/page.h"
 
 namespace colorings {
 

@@ -10,7 +10,7 @@
 #include <exception>
 #include <optional>
 
-#include "settings.h"
+#include "colorings/common/settings.h"
 
 namespace colorings {
 

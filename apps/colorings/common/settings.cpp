@@ -1,4 +1,4 @@
-#include "settings.h"
+#include "colorings/common/settings.h"
 
 #include <CLI/CLI.hpp>
 

@@ -1,4 +1,4 @@
-#include "server.h"
+#include "colorings/serial/server.h"
 
 #include <tartan/core/blocking.h>
 #include <tartan/core/post.h>
@@ -49,7 +49,7 @@ void server::parse_request(owned_client c) {
 void server::check_page_cache(owned_client c) {
   const web::page_cache::entry* const known = pages_.find(c->path());
   if (known == nullptr) return hash_prefixes(std::move(c));
-  c->answer(web::status::ok, known->content);
+  c->answer(tartan::http::status::ok, known->content);
   write_response(std::move(c));
 }
 
@@ -70,7 +70,7 @@ void server::read_file(owned_client c) {
 }
 
 void server::file_read(owned_client c, tartan::result<loaded_file> file) {
-  c->file = file ? std::move(*file) : loaded_file{web::status::unavailable, nullptr, {}};
+  c->file = file ? std::move(*file) : loaded_file{tartan::http::status::unavailable, nullptr, {}};
   keep_handles(std::move(c));
 }
 

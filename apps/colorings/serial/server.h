@@ -7,11 +7,11 @@
 
 #include <cstddef>
 
-#include "apps/colorings/common/client.h"
-#include "apps/colorings/common/handle_table.h"
-#include "apps/colorings/common/load_file.h"
-#include "apps/web/page_cache.h"
-#include "apps/colorings/common/settings.h"
+#include "colorings/common/client.h"
+#include "colorings/common/handle_table.h"
+#include "colorings/common/load_file.h"
+#include "web/page_cache.h"
+#include "colorings/common/settings.h"
 
 namespace colorings {
 

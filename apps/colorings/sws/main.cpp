@@ -1,5 +1,5 @@
 // web-sws: the web server of Mely's paper in its colors. See docs/colorings.md.
-#include "apps/colorings/common/run_server.h"
-#include "server.h"
+#include "colorings/common/run_server.h"
+#include "colorings/sws/server.h"
 
 int main(int argc, char** argv) { return colorings::run_server<colorings::server>(argc, argv, "web-sws"); }

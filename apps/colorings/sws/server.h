@@ -7,9 +7,9 @@
 
 #include <cstddef>
 
-#include "apps/colorings/common/client.h"
-#include "apps/colorings/common/prebuilt_pages.h"
-#include "apps/colorings/common/settings.h"
+#include "colorings/common/client.h"
+#include "colorings/common/prebuilt_pages.h"
+#include "colorings/common/settings.h"
 
 namespace colorings {
 

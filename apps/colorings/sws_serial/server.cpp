@@ -1,4 +1,4 @@
-#include "server.h"
+#include "colorings/sws_serial/server.h"
 
 #include <unistd.h>
 
@@ -58,7 +58,7 @@ void server::parse_request(owned_client c) {
 
 void server::check_in_cache(owned_client c) {
   web::shared_page page = pages_.find(c->path());
-  const web::status code = page != nullptr ? web::status::ok : web::status::not_found;
+  const tartan::http::status code = page != nullptr ? tartan::http::status::ok : tartan::http::status::not_found;
   c->answer(code, std::move(page));
   write_response(std::move(c));
 }

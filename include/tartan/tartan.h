@@ -1,9 +1,9 @@
 #pragma once
 /// The everyday headers: events, colors, coroutines, time, buffers and I/O.
 ///
-/// Not here, to be included where they are needed: tartan/core/usable_memory.h, tartan/io/simulation.h, and all of
-/// tartan/http/; and the headers of components, which need another library: tartan/dns/answers.h, tartan/dns/connect.h,
-/// tartan/dns/error.h, tartan/dns/resolver.h.
+/// Not here, to be included where they are needed: tartan/core/usable_memory.h, tartan/io/simulation.h, tartan/http/ and the
+/// headers of components, which need another library: tartan/dns/answers.h, tartan/dns/connect.h, tartan/dns/error.h,
+/// tartan/dns/resolver.h.
 
 #include <tartan/buf/bytes.h>
 #include <tartan/buf/chain.h>

@@ -261,7 +261,10 @@ std::string_view why_llhttp_refuses(std::string_view body, std::size_t at, const
   const std::string_view line = body.substr(begin, body.find('\n', begin) - begin);
   const bool in_chunk = error.starts_with("HPE_STRICT") || error.starts_with("HPE_INVALID_CHUNK_SIZE");
   if (in_chunk && line.find(';') != std::string_view::npos) return "chunk extension";
-  const std::string_view name = line.substr(0, line.find(':'));
+  // An empty value is refused behind its line.
+  const std::string_view until = begin == at ? before.substr(0, before.size() - std::min<std::size_t>(before.size(), 2)) : before;
+  const std::size_t field_begin = until.rfind('\n') == std::string_view::npos ? 0 : until.rfind('\n') + 1;
+  const std::string_view name = body.substr(field_begin, body.find_first_of(":\n", field_begin) - field_begin);
   if (same_letters(name, "content-length") || same_letters(name, "transfer-encoding"))
     return "field of framing in a trailer";
   return {};

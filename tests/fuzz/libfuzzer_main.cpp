@@ -5,6 +5,6 @@
 #include "fuzz_target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  web::fuzz::TARTAN_FUZZ_TARGET({reinterpret_cast<const char*>(data), size});
+  tartan::http::fuzz::TARTAN_FUZZ_TARGET({reinterpret_cast<const char*>(data), size});
   return 0;
 }

@@ -9,21 +9,23 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
-#include <span>
 #include <string>
 
 using namespace std::chrono_literals;
 
 tartan::task<> greet(tartan::tcp::listener& door) {
   auto peer = co_await door.accept(tartan::color{});  // in the color that runs here
-  if (peer) co_await peer->write(std::as_bytes(std::span{"hello, whoever asked for localhost\n", 35}));
+  if (!peer) co_return;
+  const auto sent = co_await peer->write("hello, whoever asked for localhost\n");
+  if (!sent) std::printf("%s\n", sent.error().message().c_str());
 }
 
 tartan::task<> read_greeting(tartan::dns::resolver& names, std::uint16_t port) {
   auto peer = co_await tartan::with_timeout(10s, tartan::tcp::connect(names, "localhost", port));
+  if (!peer) co_return static_cast<void>(std::printf("%s\n", peer.error().message().c_str()));
   std::string line;
-  if (peer) co_await peer->read_until(line, "\n", 100);
-  std::printf("%s", peer ? line.c_str() : (peer.error().message() + "\n").c_str());
+  const auto got = co_await peer->read_until(line, "\n", 100);
+  std::printf("%s", got ? line.c_str() : (got.error().message() + "\n").c_str());
 }
 
 tartan::task<> print_addresses(tartan::dns::resolver& names, std::string host) {

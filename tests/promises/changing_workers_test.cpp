@@ -294,7 +294,7 @@ TEST_P(changing_workers_keep_the_promise, that_a_drain_runs_or_destroys_each_eve
 
 TEST_P(changing_workers_keep_the_promise, that_each_worker_that_starts_stops_and_none_is_left) {
   options with = settings();
-  std::array<std::atomic<int>, 64> there{};
+  std::array<std::atomic<int>, 256> there{};
   std::atomic<bool> twice{false};
   with.on_worker_start = [&](unsigned n) {
     if (there.at(n).fetch_add(1) != 0) twice = true;

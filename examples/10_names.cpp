@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 tartan::task<> greet(tartan::tcp::listener& door) {
   auto peer = co_await door.accept(tartan::color{});  // in the color that runs here
   if (!peer) co_return;
-  const auto sent = co_await peer->write("hello, whoever asked for localhost\n");
+  const auto sent = co_await peer->write("hello from localhost\n");
   if (!sent) std::printf("%s\n", sent.error().message().c_str());
 }
 

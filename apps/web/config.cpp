@@ -129,7 +129,7 @@ host_settings read_host(toml_section from) {
 settings read_config(const std::string& path, settings into) {
   const toml::table all = tartan::apps::parse_toml(path);
   toml_section from{path, "", all};
-  if (from.has("listen-tls")) into.listen.clear();  // else who wants TLS would get both
+  if (from.has("listen-tls")) into.listen.clear();  // otherwise a file that asks for TLS would get both
   from.texts("listen", into.listen, &why_no_address);
   from.texts("listen-tls", into.listen_tls, &why_no_address);
   into.at.listen.text = from.place_of("listen");

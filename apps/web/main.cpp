@@ -158,7 +158,7 @@ std::string remark_on_tls(const web::settings& with) {
 
 /// Does what a start does, but for what others would see of it.
 int check(web::settings with) {
-  tartan::apps::raise_descriptor_limit();  // each folder needs one; how many there are says nothing of who is to serve
+  tartan::apps::raise_descriptor_limit();  // each folder needs one, and a program does not know how many it will serve
   web::do_for(with.at.access_log, [&] {
     if (!with.access_log.empty()) tartan::apps::line_log::check(with.access_log, "access log");
   });

@@ -75,7 +75,7 @@ void lifecycle::bind(const worker& w) noexcept {
 
 void lifecycle::worker_thread(worker& w) noexcept {
   const standing_on worker_now{w};
-  static_cast<void>(::pthread_sigmask(SIG_SETMASK, &signals_of_workers_, nullptr));  // whoever has started it
+  static_cast<void>(::pthread_sigmask(SIG_SETMASK, &signals_of_workers_, nullptr));  // not those of the thread that started it
   follow_signals(w);
   bind(w);
   (void)::prctl(PR_SET_TIMERSLACK, 1'000UL);  // ns; the default of 50 us comes off contract 7's 1 ms

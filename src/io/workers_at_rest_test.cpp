@@ -70,7 +70,7 @@ TEST_P(workers_at_rest, one_that_is_too_many_does_not_sleep) {
   static_cast<void>(sleepers().end_search());
 }
 
-// It would sleep for ever: whoever polls next may be in a long event.
+// It would sleep for ever: the next worker that polls may be in a long event.
 TEST_P(workers_at_rest, one_that_finds_readiness_set_aside_does_not_sleep) {
   time.is_aside = true;
   sleepers().search();

@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <functional>
+#include <csignal>
 #include <cstdint>
+#include <functional>
 #include <tartan/core/event_batch.h>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
@@ -26,7 +27,7 @@ class a_hook_that_lasts : public test::leaves_nothing {
  protected:
   static constexpr int colors = 16;
 
-  [[nodiscard]] bool all_ran() const { return ran.load() == expected; }
+  [[nodiscard]] bool all_ran() const { return ran.load() == colors; }
 
   [[nodiscard]] std::function<void(unsigned)> lasting() {
     return [this](unsigned n) {
@@ -36,15 +37,20 @@ class a_hook_that_lasts : public test::leaves_nothing {
     };
   }
 
-  /// The posts come from the hook itself.
-  [[nodiscard]] std::function<void(unsigned)> posting() {
-    expected = 3 * colors;
-    return [this](unsigned n) {
+  void post_singly() {
+    for (std::uint64_t c = 0; c < colors; ++c) post(color{1000 + c}, [&] { ran.fetch_add(1); });
+  }
+  void post_batch() {
+    event_batch many{*runs.load()};
+    for (std::uint64_t c = 0; c < colors; ++c) many.add(color{2000 + c}, [&] { ran.fetch_add(1); });
+    runs.load()->post(std::move(many));
+  }
+  /// The posts come from the hook itself, and from nowhere else: one of the test's own would wake the worker that sleeps.
+  [[nodiscard]] std::function<void(unsigned)> posting(std::function<void()> posts) {
+    is_posted_outside = false;
+    return [this, posts = std::move(posts)](unsigned n) {
       if (n != 2 || !matters.load()) return;
-      for (std::uint64_t c = 0; c < colors; ++c) post(color{1000 + c}, [&] { ran.fetch_add(1); });
-      event_batch many{*runs.load()};
-      for (std::uint64_t c = 0; c < colors; ++c) many.add(color{2000 + c}, [&] { ran.fetch_add(1); });
-      runs.load()->post(std::move(many));
+      posts();
       in_hook.store(true);
       test::spin_until([&] { return all_ran(); });
     };
@@ -70,7 +76,9 @@ class a_hook_that_lasts : public test::leaves_nothing {
       matters.store(true);
       rt.set_workers(to);
       test::spin_until([&] { return in_hook.load(); });
-      for (strand& each : strands) each.post([&] { ran.fetch_add(1); });
+      if (is_posted_outside) {
+        for (strand& each : strands) each.post([&] { ran.fetch_add(1); });
+      }
       test::spin_until([&] { return all_ran(); });
       rt.stop();
     }};
@@ -82,7 +90,7 @@ class a_hook_that_lasts : public test::leaves_nothing {
   std::atomic<unsigned> held{0};
   std::atomic<bool> in_hook{false};
   std::atomic<int> ran{0};
-  int expected = colors;  // of the test's own posts alone
+  bool is_posted_outside = true;
   std::atomic<runtime*> runs{nullptr};
 };
 
@@ -100,18 +108,64 @@ TEST_F(a_hook_that_lasts, holds_up_nobody_when_a_worker_goes) {
   change_workers(with, 2);
 }
 
+// One after the other, and as a batch: each has its own wake-up.
 TEST_F(a_hook_that_lasts, has_others_run_what_it_posts_when_its_worker_comes) {
   options with;
   with.workers = 2;
-  with.on_worker_start = posting();
+  with.on_worker_start = posting([this] { post_singly(); });
+  change_workers(with, 3);
+}
+
+TEST_F(a_hook_that_lasts, has_others_run_the_batch_that_it_posts_when_its_worker_comes) {
+  options with;
+  with.workers = 2;
+  with.on_worker_start = posting([this] { post_batch(); });
   change_workers(with, 3);
 }
 
 TEST_F(a_hook_that_lasts, has_others_run_what_it_posts_when_its_worker_goes) {
   options with;
   with.workers = 3;
-  with.on_worker_stop = posting();
+  with.on_worker_stop = posting([this] { post_singly(); });
   change_workers(with, 2);
+}
+
+TEST_F(a_hook_that_lasts, has_others_run_the_batch_that_it_posts_when_its_worker_goes) {
+  options with;
+  with.workers = 3;
+  with.on_worker_stop = posting([this] { post_batch(); });
+  change_workers(with, 2);
+}
+
+// A thread inherits the mask of the one that starts it, which set_workers may be called by.
+TEST(worker_hooks, see_the_signal_mask_of_the_first_run_whoever_starts_the_worker) {
+  options with;
+  with.workers = 1;
+  with.max_workers = 2;
+  runtime* runs = nullptr;
+  bool is_blocked = true;  // written by the worker's hook, read when its thread has ended
+  with.on_worker_start = [&](unsigned n) {
+    if (n != 1) return;
+    sigset_t now;
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &now);
+    is_blocked = sigismember(&now, SIGURG) != 0;
+    runs->stop();
+  };
+  {
+    runtime rt{with};
+    runs = &rt;
+    rt.post(color{1}, [&] {
+      std::thread{[&] {
+        sigset_t most;
+        sigemptyset(&most);
+        sigaddset(&most, SIGURG);
+        ::pthread_sigmask(SIG_BLOCK, &most, nullptr);
+        rt.set_workers(2);
+      }}.join();
+    });
+    EXPECT_EQ(rt.run(), 0);
+  }
+  EXPECT_FALSE(is_blocked);
 }
 
 }  // namespace

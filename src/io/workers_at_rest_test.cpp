@@ -70,6 +70,21 @@ TEST_P(workers_at_rest, one_that_is_too_many_does_not_sleep) {
   static_cast<void>(sleepers().end_search());
 }
 
+// It may have been the one that polls; and until its hook returns, nobody else may look.
+TEST_P(workers_at_rest, one_that_is_too_many_when_it_wakes_sets_the_guards_alarm) {
+  ASSERT_EQ(goes_to_bed(0), bed::guard);
+  time.still_at_ns += 2 * far_ns();
+  time.before_sleep = [&] {
+    lifecycle_probe::want(life(), 1);
+    ASSERT_TRUE(sleepers().claim(1));
+  };
+  sleepers().search();
+  life().rest(life().at(1), detail::polling::shared);
+  lifecycle_probe::want(life(), size());
+  EXPECT_EQ(time.alarm_ns.load(), time.still_at_ns + far_ns());
+  static_cast<void>(sleepers().end_search());
+}
+
 // It would sleep for ever: the next worker that polls may be in a long event.
 TEST_P(workers_at_rest, one_that_finds_readiness_set_aside_does_not_sleep) {
   time.is_aside = true;

@@ -71,6 +71,7 @@ class workers_without_a_thread : public test::leaves_nothing, public testing::Wi
     }
     test::spin_until([&] { return ended.load() == workers; });
   }
+  static void expect_nothing_left_behind(bool at_the_new_one);
 };
 /// The real one; does something while a worker counts as searching that has no thread yet.
 class interrupting_poller final : public detail::poller {
@@ -116,8 +117,9 @@ TEST_P(workers_without_a_thread, leave_the_others_at_work_while_it_runs) {
   outside.join();
 }
 
-// All others sleep, and what is posted while the new one counts as searching calls none of them.
-TEST_P(workers_without_a_thread, leave_nothing_behind_that_was_posted_while_they_were_to_come) {
+/// All others sleep, and what is posted while a worker counts as searching that never comes wakes none of them. The colors' worker is the one that
+/// never comes, or worker 0.
+void workers_without_a_thread::expect_nothing_left_behind(bool at_the_new_one) {
   constexpr int colors = 16;
   interrupting_poller clock;
   options with = settings();
@@ -132,7 +134,7 @@ TEST_P(workers_without_a_thread, leave_nothing_behind_that_was_posted_while_they
     test::spin_until([&] { return sleepers.view().awake() == 0; });
     clock.interrupt = [&](unsigned worker) {
       for (strand& each : strands) {
-        rt.state().policy().place(detail::strand_access::state(each), worker);
+        rt.state().policy().place(detail::strand_access::state(each), at_the_new_one ? worker : 0);
         each.post([&] { ran.fetch_add(1); });
       }
     };
@@ -146,6 +148,10 @@ TEST_P(workers_without_a_thread, leave_nothing_behind_that_was_posted_while_they
   rt.run_until_idle();
   outside.join();
 }
+
+TEST_P(workers_without_a_thread, leave_nothing_behind_that_was_posted_to_them) { expect_nothing_left_behind(true); }
+
+TEST_P(workers_without_a_thread, leave_nothing_behind_that_was_left_to_their_search) { expect_nothing_left_behind(false); }
 
 // None of those that never came may count as awake or searching: then the run would wait for it.
 TEST_P(workers_without_a_thread, do_not_keep_a_run_from_ending) {

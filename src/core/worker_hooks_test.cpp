@@ -137,8 +137,44 @@ TEST_F(a_hook_that_lasts, has_others_run_the_batch_that_it_posts_when_its_worker
   change_workers(with, 2);
 }
 
+// Its hook uses what the thread before has had, and must not run beside that thread's.
+TEST(worker_hooks, of_a_worker_that_is_wanted_again_wait_for_the_last_thread_to_end) {
+  options with;
+  with.workers = 2;
+  with.max_workers = 2;
+  std::atomic<bool> stops{false};
+  std::atomic<bool> is_wanted_again{false};
+  std::atomic<int> starts{0};
+  std::atomic<int> starts_beside{0};
+  with.on_worker_start = [&](unsigned n) {
+    if (n != 1) return;
+    starts.fetch_add(1);
+    if (stops.load()) starts_beside.fetch_add(1);
+  };
+  with.on_worker_stop = [&](unsigned n) {
+    if (n != 1 || starts.load() != 1) return;
+    stops.store(true);
+    test::spin_until([&] { return is_wanted_again.load(); });
+    for (int turns = 0; turns < 20'000 && starts.load() == 1; ++turns) std::this_thread::yield();
+    stops.store(false);
+  };
+  runtime rt{with};
+  std::thread outside{[&] {
+    test::spin_until([&] { return starts.load() == 1; });
+    rt.set_workers(1);
+    test::spin_until([&] { return stops.load(); });
+    is_wanted_again.store(true);
+    rt.set_workers(2);
+    test::spin_until([&] { return starts.load() == 2; });
+    rt.stop();
+  }};
+  EXPECT_EQ(rt.run(), 0);
+  outside.join();
+  EXPECT_EQ(starts_beside.load(), 0);
+}
+
 // A thread inherits the mask of the one that starts it, which set_workers may be called by.
-TEST(worker_hooks, see_the_signal_mask_of_the_first_run_whoever_starts_the_worker) {
+TEST(worker_hooks, see_the_signal_mask_of_the_first_run_whichever_thread_starts_the_worker) {
   options with;
   with.workers = 1;
   with.max_workers = 2;

@@ -32,7 +32,8 @@ using detail::resolver_state;
 using clock = std::chrono::steady_clock;
 using shared_state = std::shared_ptr<resolver_state>;
 
-constexpr std::size_t most_addresses = 32;
+constexpr std::size_t most_addresses = 16;  // of each family: one that is dead must not push the other one out
+constexpr std::chrono::milliseconds longest_delay = std::chrono::hours{1};  // more would overflow a count of nanoseconds
 
 /// How the look-up ended; its addresses are all that there are.
 struct look_up_ended {
@@ -53,9 +54,11 @@ class address_queue {
   void add(const host_addresses& found, std::uint16_t port) {
     for (const dns::host_address& each : found) {
       const address at = each.at.with_port(port);
-      if (seen_.size() == most_addresses || std::ranges::find(seen_, at) != seen_.end()) continue;
-      seen_.push_back(at);
-      waiting(at.family() == AF_INET6).push_back(at);
+      const bool is_ipv6 = at.family() == AF_INET6;
+      std::vector<address>& seen = is_ipv6 ? seen_ipv6_ : seen_ipv4_;
+      if (seen.size() == most_addresses || std::ranges::find(seen, at) != seen.end()) continue;
+      seen.push_back(at);
+      waiting(is_ipv6).push_back(at);
     }
   }
   [[nodiscard]] bool empty() const noexcept { return ipv6_.empty() && ipv4_.empty(); }
@@ -72,10 +75,28 @@ class address_queue {
  private:
   std::deque<address>& waiting(bool is_ipv6) noexcept { return is_ipv6 ? ipv6_ : ipv4_; }
 
-  std::vector<address> seen_;
+  std::vector<address> seen_ipv6_;
+  std::vector<address> seen_ipv4_;
   std::deque<address> ipv6_;
   std::deque<address> ipv4_;
   bool next_is_ipv6_ = true;
+};
+
+/// Closes the channel if its coroutine has no memory to begin, so that the race hears of it.
+template <class T>
+class reports_to {
+ public:
+  explicit reports_to(channel<T>& to) noexcept : to_{&to} {}
+  reports_to(reports_to&& other) noexcept : to_{std::exchange(other.to_, nullptr)} {}
+  reports_to& operator=(reports_to&&) = delete;
+  ~reports_to() {
+    if (to_ != nullptr) to_->close();
+  }
+
+  void begins() noexcept { to_ = nullptr; }
+
+ private:
+  channel<T>* to_;
 };
 
 /// One connect: attempts beside each other, until one has succeeded.
@@ -89,6 +110,8 @@ class race final : private detail::address_sink {
         host_{std::move(host)},
         port_{port},
         with_{with},
+        attempt_delay_{std::clamp(with.attempt_delay, std::chrono::milliseconds{0}, longest_delay)},
+        resolution_delay_{std::clamp(with.resolution_delay, std::chrono::milliseconds{0}, longest_delay)},
         site_{site},
         rt_{detail::required_runtime("tartan::tcp::connect", site)} {}
 
@@ -103,12 +126,12 @@ class race final : private detail::address_sink {
  private:
   task<result<stream>> run_with(task_group& others) {
     const color here = current_color();
-    others.spawn_in(here, look_up, std::ref(*this));
+    others.spawn_in(here, look_up, std::ref(*this), reports_to{heard_});
     for (;;) {
       if (may_begin()) {
-        others.spawn_in(here, attempt, std::ref(*this), queue_.take());
+        others.spawn_in(here, attempt, std::ref(*this), queue_.take(), reports_to{heard_});
         ++running_;
-        next_at_ = now() + with_.attempt_delay;
+        next_at_ = now() + attempt_delay_;
         continue;
       }
       if (found_all_ && running_ == 0 && queue_.empty()) co_return last_error_;
@@ -120,7 +143,8 @@ class race final : private detail::address_sink {
   }
 
   /// Ends when all addresses are known, or there is an error to tell.
-  static task<> look_up(race& of) {
+  static task<> look_up(race& of, reports_to<news> hears) {
+    hears.begins();
     result<host_addresses> found = std::make_error_code(std::errc::not_enough_memory);
     try {
       found = co_await of.find();
@@ -131,10 +155,11 @@ class race final : private detail::address_sink {
   }
 
   task<result<host_addresses>> find() {
-    co_await on(state_->where());
-    const auto place = state_->enter();
+    const shared_state state = state_;  // the end of a runtime may destroy the race's coroutine before this one
+    co_await on(state->where());
+    const auto place = state->enter();
     if (!place) co_return place.error();
-    co_return co_await state_->find_addresses(host_, dns::address_family::any, this);
+    co_return co_await state->find_addresses(host_, dns::address_family::any, this);
   }
 
   task<result<>> hear(early_addresses some) override {
@@ -142,7 +167,8 @@ class race final : private detail::address_sink {
     co_return co_await heard_.send(std::move(early));
   }
 
-  static task<> attempt(race& of, address to) {
+  static task<> attempt(race& of, address to, reports_to<news> hears) {
+    hears.begins();
     auto made = co_await connect(to, of.site_);
     news ended{attempt_ended{to, std::move(made)}};
     static_cast<void>(co_await of.heard_.send(std::move(ended)));
@@ -191,7 +217,7 @@ class race final : private detail::address_sink {
     if (early.is_ipv6) {
       ipv6_awaited_until_.reset();
     } else if (!early.found.empty()) {  // if there are none of IPv6, the look-up ends now
-      ipv6_awaited_until_ = now() + with_.resolution_delay;
+      ipv6_awaited_until_ = now() + resolution_delay_;
     }
     queue_.add(early.found, port_);
   }
@@ -200,6 +226,8 @@ class race final : private detail::address_sink {
   std::string host_;
   std::uint16_t port_;
   connect_name_options with_;
+  std::chrono::milliseconds attempt_delay_;
+  std::chrono::milliseconds resolution_delay_;
   std::source_location site_;
   detail::runtime_state& rt_;
   channel<news> heard_{capacity{8}};
@@ -225,6 +253,7 @@ struct host_and_port {
 std::optional<host_and_port> split(std::string_view at) {
   const std::size_t colon = at.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
+  if (at.substr(0, colon).find(':') != std::string_view::npos) return std::nullopt;  // an IPv6 address without brackets
   host_and_port parts{std::string{at.substr(0, colon)}, 0};
   const std::string_view port = at.substr(colon + 1);
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), parts.port);

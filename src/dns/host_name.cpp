@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace tartan::detail {
@@ -86,6 +87,17 @@ std::vector<std::string> search_candidates(std::string_view name, const std::vec
   }
   if (!as_it_is_first) all.emplace_back(name);
   return all;
+}
+
+address without_mapping(const address& of) {
+  if (of.family() != AF_INET6) return of;
+  const auto& in = *reinterpret_cast<const sockaddr_in6*>(of.data());
+  if (IN6_IS_ADDR_V4MAPPED(&in.sin6_addr) == 0) return of;
+  sockaddr_in made{};
+  made.sin_family = AF_INET;
+  made.sin_port = in.sin6_port;
+  std::memcpy(&made.sin_addr, &in.sin6_addr.s6_addr[12], sizeof made.sin_addr);
+  return address::from(reinterpret_cast<const sockaddr*>(&made), sizeof made);
 }
 
 std::string reverse_name(const address& of) {

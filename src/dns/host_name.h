@@ -30,6 +30,9 @@ inline constexpr std::size_t most_label_bytes = 63;
 [[nodiscard]] std::vector<std::string> search_candidates(std::string_view name, const std::vector<std::string>& search,
                                                          unsigned dots);
 
+/// 192.0.2.1 for [::ffff:192.0.2.1], as a listener of both families names its peers; any other address as it is.
+[[nodiscard]] address without_mapping(const address& of);
+
 /// "4.3.2.1.in-addr.arpa"; empty if it is no IP address.
 [[nodiscard]] std::string reverse_name(const address& of);
 

@@ -45,6 +45,8 @@ TEST(host_names, that_look_like_numbers_are_addresses_or_nothing) {
   EXPECT_TRUE(looks_numeric("1.2.3"));
   EXPECT_TRUE(looks_numeric("a:b"));
   EXPECT_FALSE(looks_numeric("1.2.3.a4"));
+  EXPECT_FALSE(numeric_host(std::string_view{"127.0.0.1\0.5", 12}));
+  EXPECT_FALSE(numeric_host(std::string_view{"::1\0x", 5}));
 }
 
 TEST(search_lists, come_before_or_behind_the_name_as_it_is) {
@@ -58,6 +60,13 @@ TEST(search_lists, come_before_or_behind_the_name_as_it_is) {
   const std::string long_domain = std::string(63, 'c') + "." + std::string(63, 'd') + "." + std::string(9, 'e');
   EXPECT_EQ(search_candidates(long_name, {long_domain}, 5), (names{long_name}))
       << "one that would be too long is left out";
+}
+
+TEST(reverse_names, of_mapped_addresses_are_those_of_ipv4) {
+  EXPECT_EQ(without_mapping(address::parse("[::ffff:192.0.2.1]:80").value()), address::parse("192.0.2.1:80").value());
+  for (const char* const other : {"[::1]:80", "192.0.2.1:80", "unix:/x"}) {
+    EXPECT_EQ(without_mapping(address::parse(other).value()), address::parse(other).value()) << other;
+  }
 }
 
 TEST(reverse_names, are_those_of_both_families) {

@@ -6,6 +6,7 @@
 #include <tartan/dns/error.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::uint16_t class_internet = 1;
 constexpr int most_aliases = 16;
+constexpr std::size_t longest_name = 4 * 255;  // as text, in which a byte may become "\\255"
 
 /// Reads a message from front to back; past an error it gives zeros.
 class reader {
@@ -59,8 +61,14 @@ class reader {
       failed_ = true;
       return {};
     }
+    // c-ares limits the jumps of a compressed name, and not its length: a message of 64 KB could become 400 MB of names.
+    std::string expanded{text, ::strnlen(text, longest_name + 1)};
+    if (expanded.size() > longest_name) {
+      failed_ = true;
+      return {};
+    }
     at_ += static_cast<std::size_t>(length);
-    return text;
+    return expanded;
   }
 
  private:
@@ -190,10 +198,13 @@ result<answer> read_answer(std::span<const unsigned char> message, std::size_t m
     if (from.failed()) return malformed;
   }
   if (answers > most_records) return make_error_code(dns::errc::too_many_records);
-  answer got{flags & 15U, {}};
+  answer got{flags & 15U, {}, false};
   for (std::size_t n = 0; n < answers; ++n) {
     if (!read_record(from, got.records)) return malformed;
   }
+  constexpr unsigned authoritative = 0x0400;
+  constexpr unsigned offers_recursion = 0x0080;
+  got.is_referral = got.code == answer_ok && answers == 0 && (flags & (authoritative | offers_recursion)) == 0;
   return got;
 }
 

@@ -34,6 +34,7 @@ struct record {
 struct answer {
   unsigned code = 0;  ///< RCODE
   std::vector<record> records;
+  bool is_referral = false;  ///< the server knows nothing, and asks no other one: that says nothing of the name
 };
 
 /// Codes of an answer.

@@ -77,6 +77,31 @@ TEST(dns_messages, with_names_that_lead_to_themselves_end) {
   EXPECT_EQ(read(whole).error(), dns::errc::malformed);
 }
 
+// c-ares would expand each of them to hundreds of kilobytes.
+TEST(dns_messages, are_malformed_with_a_name_that_is_longer_than_any) {
+  const asked q = ask("a.example", record_type::a);
+  const auto with_labels = [&](int labels) {
+    const std::string label = static_cast<char>(63) + std::string(63, '\xff');
+    std::string name;
+    for (int n = 0; n < labels; ++n) name += label;
+    return read(reply{q}.add("a.example", record_type::cname, 1, name + '\0').bytes());
+  };
+  EXPECT_TRUE(with_labels(3));
+  EXPECT_EQ(with_labels(5).error(), dns::errc::malformed);
+}
+
+TEST(dns_messages, tell_a_referral_from_a_name_without_records) {
+  std::string whole = reply{ask("a.example", record_type::a)}.bytes();
+  EXPECT_FALSE(read(whole)->is_referral) << "the server offers recursion";
+  whole[3] = 0;
+  EXPECT_TRUE(read(whole)->is_referral);
+  whole[2] = static_cast<char>(whole[2] | 4);
+  EXPECT_FALSE(read(whole)->is_referral) << "the server is the one to know";
+  whole[2] = static_cast<char>(whole[2] & ~4);
+  whole[3] = 3;
+  EXPECT_FALSE(read(whole)->is_referral) << "there is no such name";
+}
+
 TEST(dns_messages, have_no_negative_time_to_live) {
   const asked q = ask("a.example", record_type::a);
   const auto got = read(reply{q}.ipv4("a.example", 0x80000001U, "abcd").bytes());

@@ -12,6 +12,8 @@
 #include <tartan/time/with_timeout.h>
 #include <vector>
 
+#include <tartan/dns/connect.h>
+
 #include "dns/resolver_fixture.h"
 
 namespace tartan {
@@ -121,6 +123,23 @@ TEST_P(resolver_lives, leave_nothing_when_the_runtime_ends_under_them) {
     }
     while (server_->count() < 6) rt().run_for(std::chrono::milliseconds{1});
   }
+  server_.reset();
+  end_runtime();
+}
+
+// The connecting coroutine may be destroyed before its look-up, and is the last one that has the resolver.
+TEST_P(resolver_lives, leave_nothing_when_the_runtime_ends_under_a_connection_by_name) {
+  const auto silent = [](const asked&) { return name_server::replies{}; };
+  server_.emplace(rt(), test::here_color, silent);
+  rt().post(test::here_color, [&] {
+    for (int n = 0; n < 3; ++n) {
+      spawn_in(test::here_color, [](dns::resolver_options with) -> task<> {
+        const dns::resolver names{with};
+        static_cast<void>(co_await tcp::connect(names, "example.org", 80));
+      }, test::only(*server_)).detach();
+    }
+  });
+  while (server_->count() < 6) rt().run_for(std::chrono::milliseconds{1});
   server_.reset();
   end_runtime();
 }

@@ -228,7 +228,8 @@ task<result<std::vector<record>>> resolver_state::ask(const question& q, const c
     for (const address& server : servers.all) {
       if (is_closed_) co_return errc::closed;
       const auto got = co_await ask_server(q, server, limit);
-      if (got && (got->code == answer_ok || got->code == answer_no_such_name)) co_return records_for(q, *got);
+      const bool is_final = got && !got->is_referral && (got->code == answer_ok || got->code == answer_no_such_name);
+      if (is_final) co_return records_for(q, *got);
       last = got ? error_of_code(got->code) : got.error();
       if (ends_the_question(last)) co_return last;
       any_silent = any_silent || last == dns::errc::timed_out;
@@ -295,6 +296,9 @@ task<result<host_addresses>> resolver_state::find_addresses(const std::string& h
 task<result<std::vector<record>>> resolver_state::find_records(const std::string& name, record_type type) {
   const auto now = co_await current();
   if (!now) co_return now.error();
+  const std::string_view without_dot = std::string_view{name}.substr(0, name.size() - (name.ends_with('.') ? 1 : 0));
+  if (is_within(without_dot, "localhost")) co_return make_error_code(dns::errc::no_data);    // RFC 6761, 6.3
+  if (is_within(without_dot, "onion")) co_return make_error_code(dns::errc::no_such_host);  // RFC 7686
   std::error_code error;
   for (std::string& candidate : candidates(name, **now)) {
     const question q{std::move(candidate), type};
@@ -305,7 +309,8 @@ task<result<std::vector<record>>> resolver_state::find_records(const std::string
   co_return error ? error : make_error_code(dns::errc::invalid_name);
 }
 
-task<result<std::vector<dns::host_name>>> resolver_state::find_names(const address& of) {
+task<result<std::vector<dns::host_name>>> resolver_state::find_names(const address& peer) {
+  const address of = without_mapping(peer);
   const question q{reverse_name(of), record_type::ptr};
   if (q.name.empty()) co_return make_error_code(std::errc::address_family_not_supported);
   const auto now = co_await current();

@@ -79,7 +79,7 @@ class resolver_state {
                                                             address_sink* early);
   /// The records of one type, by the search list.
   [[nodiscard]] task<result<std::vector<record>>> find_records(const std::string& name, record_type type);
-  [[nodiscard]] task<result<std::vector<dns::host_name>>> find_names(const address& of);
+  [[nodiscard]] task<result<std::vector<dns::host_name>>> find_names(const address& peer);
 
  private:
   friend class exchange_in_list;

@@ -311,11 +311,36 @@ TEST_P(name_look_ups, find_mail_servers_services_texts_and_names) {
     if (known) {
       EXPECT_EQ(known->front().name, "host.example.org");
     }
+    const auto mapped = co_await names.names(address::parse("[::ffff:192.0.2.1]:80").value());
+    EXPECT_TRUE(mapped && mapped->size() == 1);
+    const auto of_this_machine = co_await names.texts("a.localhost");
+    EXPECT_EQ(of_this_machine.error(), dns::errc::no_data);
+    const auto hidden = co_await names.mail_exchangers("x.onion.");
+    EXPECT_EQ(hidden.error(), dns::errc::no_such_host);
     const auto unknown = co_await names.names(address::parse("[2001:db8::1]:0").value());
     EXPECT_EQ(unknown.error(), dns::errc::no_such_host);
     const auto nowhere = co_await names.names(address{});
     EXPECT_EQ(nowhere.error(), std::errc::address_family_not_supported);
   });
+}
+
+// An authority that does not recurse knows only its own zones.
+TEST_P(name_look_ups, ask_the_next_server_after_a_referral) {
+  const auto refers = [](const asked& q) {
+    std::string bytes = reply{q}.bytes();
+    bytes[3] = 0;
+    return name_server::replies{bytes};
+  };
+  name_server first{rt(), test::here_color, refers};
+  ask(
+      examples,
+      [&](dns::resolver& names, name_server&) -> task<> {
+        const auto found = co_await names.addresses("example.org");
+        EXPECT_TRUE(found) << found.error().message();
+        EXPECT_GE(first.count(), 1u);
+        first.close();
+      },
+      [&](dns::resolver_options& with) { with.servers.insert(with.servers.begin(), first.at()); });
 }
 
 TEST_P(name_look_ups, believe_no_name_with_bytes_that_no_name_has) {

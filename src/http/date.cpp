@@ -113,8 +113,10 @@ std::optional<std::time_t> parse_date(std::string_view text) noexcept {
     read_asctime(from, t);
   }
   if (day < 3 || !from.good || !from.rest.empty() || !is_possible(t)) return std::nullopt;
+  const bool is_leap_second = t.tm_sec == 60;  // timegm would carry it over into the next day
+  if (is_leap_second) t.tm_sec = 59;
   const std::tm asked = t;
-  const std::time_t at = ::timegm(&t);
+  const std::time_t at = ::timegm(&t) + (is_leap_second ? 1 : 0);
   if (t.tm_mday != asked.tm_mday) return std::nullopt;  // the 31st of June
   return at;
 }

@@ -49,6 +49,11 @@ TEST(date, has_a_year_of_two_digits_that_is_near) {
   }
 }
 
+TEST(date, may_end_with_a_leap_second) {
+  EXPECT_EQ(parse_date("Sat, 31 Dec 2016 23:59:60 GMT"), 1'483'228'800);
+  EXPECT_EQ(parse_date("Sun, 01 Jan 2017 00:00:00 GMT"), 1'483'228'800);
+}
+
 TEST(date, is_nothing_else) {
   for (const char* text :
        {"", "yesterday", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 GMT ", "Sun, 06 Nov 1994 08:49:37 CET",

@@ -53,6 +53,7 @@ request_writer::request_writer(std::string& out, std::string_view method, std::s
   check(is_token(method), "this cannot be a method: ", method);
   check(is_visible(target), "this cannot be the target of a request: ", target);
   check(is_host(host), "this is no host: ", host);
+  check(is_value(host), "this is no host: ", host);
   out_.append(method).append(" ").append(target).append(" HTTP/1.1\r\n");
   field("Host", host);
 }

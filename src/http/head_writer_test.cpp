@@ -43,6 +43,7 @@ TEST(request_writer, refuses_what_would_be_another_request) {
   for (const char* const host : {"a b", "a\r\nX: y", "user@a"}) {
     EXPECT_THROW((request_writer{out, method::get, "/", host}), std::invalid_argument) << host;
   }
+  EXPECT_THROW((request_writer{out, method::get, "/", std::string_view{"[::1\0x]", 8}}), std::invalid_argument);
   EXPECT_EQ(out, "before");
 }
 

@@ -41,7 +41,7 @@ bool is_literal(std::string_view text) noexcept {
            std::all_of(first, text.end(), [](char c) { return c == ':' || host_bytes.has(c); });
   }
   std::array<char, INET6_ADDRSTRLEN> address{};
-  if (text.size() >= address.size()) return false;
+  if (text.size() >= address.size() || text.find('\0') != std::string_view::npos) return false;
   std::copy(text.begin(), text.end(), address.begin());
   in6_addr unused{};
   return ::inet_pton(AF_INET6, address.data(), &unused) == 1;

@@ -75,7 +75,7 @@ std::optional<status> check_version(std::string_view version) noexcept {
 std::optional<status> wrong_so_far(std::string_view line, std::size_t limit) noexcept {
   // A client that speaks another protocol, TLS for one, would wait for an answer without ever ending a line.
   if (!line.empty() && line.front() != '\r' && !token_bytes.has(line.front())) return status::bad_request;
-  if (line.size() <= limit + 1) return std::nullopt;
+  if (line.size() <= limit || line.size() - limit == 1) return std::nullopt;
   // No method that there is has so many letters.
   return line.substr(0, std::min<std::size_t>(32, limit)).find(' ') == std::string_view::npos ? status::not_implemented
                                                                                               : status::uri_too_long;

@@ -132,15 +132,19 @@ response_parser::outcome response_parser::end_head(std::string_view bytes, respo
   if (found.coded && (found.length || http_1_0_)) return refuse(no_end);
   if (code < 200 && (found.coded || found.length.value_or(0) != 0)) return refuse(no_end);
   if (found.otherwise_coded) return refuse("the Transfer-Encoding is not chunked alone");
-  if (found.length.value_or(0) > limits_.body) return refuse("the body is too long");
+  const body_end ends = end_of_body();
+  if (ends == body_end::length && *found.length > limits_.body) return refuse("the body is too long");
   into.status = status_;
   into.reason = trimmed(bytes.substr(0, bytes.find('\r')).substr(std::string_view{"HTTP/1.1 200"}.size()));
-  into.body = end_of_body();
+  into.body = ends;
   into.content_length = into.body == body_end::length ? *found.length : 0;
   into.head_size = line_;
   into.http_1_0 = http_1_0_;
-  into.keep_alive = !found.close && (!http_1_0_ || found.keep_alive) && into.body != body_end::connection &&
-                    status_ != status::switching_protocols;
+  // A 204 that announces a body may be followed by one; behind the other two comes no HTTP.
+  const bool has_odd_body = status_ == status::no_content && (found.coded || found.length.value_or(0) != 0);
+  const bool is_tunnel = asked_ == method::connect && code >= 200 && code < 300;
+  into.keep_alive = !found.close && (!http_1_0_ || found.keep_alive) && ends != body_end::connection && !has_odd_body &&
+                    !is_tunnel && status_ != status::switching_protocols;
   into.fields = header_lines{bytes.substr(fields_at_, line_ - fields_at_ - 2), &places_};
   return outcome::complete;
 }

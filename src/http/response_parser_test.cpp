@@ -3,6 +3,7 @@
 #include <tartan/http/response_parser.h>
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -131,6 +132,11 @@ TEST(response_parser, says_whether_the_connection_goes_on) {
   EXPECT_FALSE(goes_on("", "HTTP/1.0 200 OK"));
   EXPECT_TRUE(goes_on("Connection: Keep-Alive\r\n", "HTTP/1.0 200 OK"));
   EXPECT_FALSE(with("").found.keep_alive) << "the body ends with the connection";
+  EXPECT_TRUE(goes_on("", "HTTP/1.1 204 No Content"));
+  EXPECT_FALSE(with("Content-Length: 3\r\n", "HTTP/1.1 204 No Content").found.keep_alive) << "a body may follow";
+  EXPECT_FALSE(with("Transfer-Encoding: chunked\r\n", "HTTP/1.1 204 No Content").found.keep_alive);
+  EXPECT_FALSE(with("", "HTTP/1.1 200 OK", method::connect).found.keep_alive) << "a tunnel";
+  EXPECT_TRUE(with("Content-Length: 0\r\n", "HTTP/1.1 407 No", method::connect).found.keep_alive);
 }
 
 TEST(response_parser, goes_on_behind_an_interim_response) {
@@ -161,6 +167,24 @@ TEST(response_parser, has_limits_that_the_caller_sets) {
   EXPECT_EQ(ended("HTTP/1.1 200 OK\r\nA: " + std::string(40, 'x')), outcome::refused);
   EXPECT_EQ(ended("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n"), outcome::refused);
   EXPECT_EQ(ended("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"), outcome::complete);
+  EXPECT_EQ(parse("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n", method::head, small).ended, outcome::complete) << "no body follows";
+  EXPECT_EQ(ended("HTTP/1.1 304 No\r\nContent-Length: 11\r\n\r\n"), outcome::complete);
+}
+
+TEST(response_parser, has_no_limits_if_the_caller_sets_none) {
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  response_limits none;
+  none.line = none.head = none.fields = all;
+  response_parser parser{none};
+  response found;
+  buf::slice head;
+  buf::chain received;
+  const std::string bytes = "HTTP/1.1 200 OK\r\nA: b\r\n\r\n";
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    EXPECT_EQ(parser.parse(received, head, found), outcome::incomplete);
+    received.append(buf::slice::copy_of(bytes.substr(n, 1)));
+  }
+  EXPECT_EQ(parser.parse(received, head, found), outcome::complete);
 }
 
 TEST(response_parser, reads_a_chain_of_any_pieces) {

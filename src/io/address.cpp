@@ -41,7 +41,8 @@ S native_of(const address& a) noexcept {
 struct text_copy {
   char bytes[INET6_ADDRSTRLEN + 1] = {};
   bool fits = false;
-  explicit text_copy(std::string_view text) noexcept : fits{text.size() < sizeof bytes} {
+  explicit text_copy(std::string_view text) noexcept
+      : fits{text.size() < sizeof bytes && text.find('\0') == std::string_view::npos} {  // what is behind a NUL would not be looked at
     if (fits) text.copy(bytes, text.size());
   }
 };

@@ -36,10 +36,10 @@ struct connect_name_options {
 /// stream has the color that runs.
 ///
 /// Addresses are tried IPv6 first, the families in turns. The next attempt begins 250 ms after the last one, or when
-/// that has failed. The first connection wins (RFC 8305); the other attempts are canceled and their sockets closed.
+/// an attempt has failed. The first connection wins (RFC 8305); the other attempts are canceled and their sockets closed.
 /// Ends early if the coroutine is canceled, as with_timeout does.
 /// Errors: those of resolver::addresses; if all attempts fail, the error of the last one; errc::canceled.
-/// Limits: 32 addresses.
+/// Limits: 16 addresses of each family; delays of at most an hour.
 [[nodiscard]] task<result<stream>> connect(const dns::resolver& names, std::string host, std::uint16_t port,
                                            connect_name_options with = {},
                                            std::source_location site = std::source_location::current());

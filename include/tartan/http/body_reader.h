@@ -20,7 +20,7 @@ namespace tartan::http {
 ///     body.begin(req);
 ///     for (body_reader::taken part; !body.is_complete(); received.remove_prefix(part.used)) {
 ///       part = body.take(received);
-///       if (part.what == body_reader::outcome::incomplete) return;  // until more has come
+///       if (part.what == body_reader::outcome::incomplete) return received.remove_prefix(part.used);  // until more has come
 ///       if (part.what == body_reader::outcome::refused) return refuse(body.error());
 ///       use(part.content);
 ///     }

@@ -31,7 +31,9 @@ struct request_limits {
 ///
 ///     request_parser parser;
 ///     request req;
-///     while (parser.parse(received, req) == request_parser::outcome::incomplete) { ... }  // append more to `received`
+///     const auto got = parser.parse(received, req);
+///     if (got == request_parser::outcome::incomplete) return;                             // until there is more behind `received`
+///     if (got == request_parser::outcome::refused) return answer_and_close(parser.error());
 ///     handle(req);
 ///     received.erase(0, req.head_size);                                                   // then the body
 ///     parser.reset();
@@ -102,6 +104,7 @@ class request_parser {
   bool http_1_0_ = false;
   detail::framing framing_;
   line_places places_;  ///< of the header lines, from fields_at_ on
+  std::size_t chain_searched_ = 0;  ///< of a chain: no head ends before
   status error_ = status::bad_request;
 };
 

@@ -89,6 +89,7 @@ class response_parser {
   bool http_1_0_ = false;
   detail::framing framing_;
   line_places places_;  ///< of the header lines, from fields_at_ on
+  std::size_t chain_searched_ = 0;  ///< of a chain: no head ends before
   std::string_view error_;
 };
 

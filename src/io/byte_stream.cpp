@@ -135,11 +135,11 @@ result<std::size_t> socket_stream::try_send_file(int file, std::int64_t offset, 
   return detail::send_file_op{key(), file, offset, bytes, head, at == file_place::memory}.send_what_goes(*on);
 }
 
-result<> socket_stream::shutdown_send(std::source_location site) noexcept {
+detail::done_result socket_stream::shutdown_send(std::source_location site) noexcept {
   if (!check(site)) return errc::closed;
   const int error = key().slot->service().system().shut_down(native_handle(), SHUT_WR);
   if (error < 0) return detail::system_error(error);
-  return {};
+  return result<>{};
 }
 
 result<> socket_stream::set_receive_buffer(int bytes) noexcept { return set_option(SOL_SOCKET, SO_RCVBUF, bytes); }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <tartan/buf/bytes.h>
 #include <tartan/io/chain_read.h>
+#include <tartan/io/done_result.h>
 #include <tartan/io/object.h>
 #include <tartan/io/transfer.h>
 #include <utility>
@@ -182,8 +183,9 @@ class socket_stream : public byte_stream {
 
   /// Tells the peer that nothing more will be sent; reading goes on. What waits to be written before it must have ended.
   ///
+  /// There at once: co_await of it gives the same.
   /// Errors: what the system says; errc::closed.
-  result<> shutdown_send(std::source_location site = std::source_location::current()) noexcept;
+  detail::done_result shutdown_send(std::source_location site = std::source_location::current()) noexcept;
 
   /// How much the system buffers (SO_RCVBUF, SO_SNDBUF); it keeps twice that, for what it needs besides. For a listener's
   /// connections it is set on the listener, with set_option.

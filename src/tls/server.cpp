@@ -5,12 +5,16 @@
 
 #include <array>
 #include <cctype>
+#include <cstdint>
 #include <map>
 #include <mutex>
+#include <new>
+#include <source_location>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
+#include "core/runtime_state.h"
 #include "tls/context.h"
 #include "tls/link.h"
 #include "tls/ticket_keys.h"
@@ -123,19 +127,18 @@ class contexts {
 }  // namespace
 
 struct server::state {
-  using clock = std::chrono::steady_clock;
-
   explicit state(server_settings with) : now{std::make_shared<const contexts>(std::move(with))} {}
 
-  /// Those that seal tickets at this time; null: there are none.
-  std::shared_ptr<const detail::ticket_keys> keys_at(clock::time_point time) {
+  /// Those that seal tickets at this time of the runtime's clock; null: there are none.
+  std::shared_ptr<const detail::ticket_keys> keys_at(std::uint64_t now_ns) {
     if (!now->has_tickets()) return nullptr;
-    if (keys == nullptr || time - keys_since >= 2 * now->with().ticket_life) {
+    const auto life_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds{now->with().ticket_life}.count());
+    if (keys == nullptr || now_ns - keys_since_ns >= 2 * life_ns) {
       keys = std::make_shared<const detail::ticket_keys>();  // tickets of the old ones have ended
-      keys_since = time;
-    } else if (time - keys_since >= now->with().ticket_life) {
+      keys_since_ns = now_ns;
+    } else if (now_ns - keys_since_ns >= life_ns) {
       keys = detail::ticket_keys::after(*keys);
-      keys_since = time;
+      keys_since_ns = now_ns;
     }
     return keys;
   }
@@ -143,7 +146,7 @@ struct server::state {
   std::mutex lock;  // guards all below
   std::shared_ptr<const contexts> now;
   std::shared_ptr<const detail::ticket_keys> keys;
-  clock::time_point keys_since{};
+  std::uint64_t keys_since_ns = 0;
 };
 
 server::server(server_settings with) : state_{std::make_unique<state>(std::move(with))} {}
@@ -162,7 +165,7 @@ stream server::begin(any_stream under) {
   {
     const std::lock_guard hold{state_->lock};
     with = state_->now;
-    keys = state_->keys_at(runtime_time());
+    keys = state_->keys_at(tartan::detail::required_runtime("tartan::tls::server", std::source_location::current()).now_ns());
   }
   ERR_clear_error();
   owned<SSL> made{SSL_new(with->first())};

@@ -17,7 +17,7 @@ constexpr long most_kept = 4 * 1024;            // OpenSSL's buffer never become
 
 /// Of what OpenSSL has just refused.
 std::error_code why(const SSL& of) noexcept {
-  const unsigned long last = ERR_peek_error();
+  const unsigned long last = ERR_peek_last_error();  // the first may tell of a step of the same, as a signature that does not fit
   ERR_clear_error();
   const int reason = ERR_GET_REASON(last);
   if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED) return {static_cast<int>(SSL_get_verify_result(&of)), certificate_category()};
@@ -42,6 +42,11 @@ session::session(owned<SSL> of) : ssl_{std::move(of)}, came_{BIO_new(BIO_s_mem()
   }
   BIO_set_mem_eof_return(came_, -1);  // empty is not the end
   SSL_set_bio(ssl_.get(), came_, leaves_);
+}
+
+/// OpenSSL resumes no session of a connection that was cut; but whoever cuts one has told nothing of its keys (RFC 5246, 7.2.1).
+session::~session() {
+  if (ssl_ != nullptr && !error_) SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 }
 
 session::need session::after(int result) noexcept {

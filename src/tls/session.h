@@ -19,6 +19,9 @@ class session {
 
   /// Errors: std::bad_alloc.
   explicit session(owned<SSL> of);
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+  ~session();
 
   [[nodiscard]] need handshake() noexcept;
   /// Gives in `got` how many plain bytes there were; one or more, where nothing is needed.

@@ -50,7 +50,8 @@ struct ticket_keys::calls {
     return is_ready ? done : failed;
   }
 
-  static int open(const ticket_keys& keys, const unsigned char* name, const unsigned char* iv, EVP_CIPHER_CTX* cipher,
+  /// By TLS 1.3 a client uses a ticket once, and so needs another one (RFC 8446, C.4).
+  static int open(const ticket_keys& keys, bool used_once, const unsigned char* name, const unsigned char* iv, EVP_CIPHER_CTX* cipher,
                   EVP_MAC_CTX* mac) noexcept {
     const auto is = [name](const key& each) { return std::equal(each.name.begin(), each.name.end(), name); };
     const bool is_current = is(keys.seals_);
@@ -58,14 +59,14 @@ struct ticket_keys::calls {
     const key& by = is_current ? keys.seals_ : keys.opens_;
     const EVP_CIPHER* const kind = EVP_aes_256_cbc();
     const bool is_ready = EVP_DecryptInit_ex2(cipher, kind, by.cipher.data(), iv, nullptr) == 1 && begin_mac(by, mac);
-    return !is_ready ? failed : is_current ? done : renew;
+    return !is_ready ? failed : is_current && !used_once ? done : renew;
   }
 
   static int call(SSL* of, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac,
                   int is_sealed) noexcept {
     const auto* const keys = static_cast<const ticket_keys*>(SSL_get_app_data(of));
     if (keys == nullptr) return none;
-    return is_sealed != 0 ? seal(keys->seals_, name, iv, cipher, mac) : open(*keys, name, iv, cipher, mac);
+    return is_sealed != 0 ? seal(keys->seals_, name, iv, cipher, mac) : open(*keys, SSL_version(of) == TLS1_3_VERSION, name, iv, cipher, mac);
   }
 };
 

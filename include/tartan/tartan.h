@@ -3,7 +3,7 @@
 ///
 /// Not here, to be included where they are needed: tartan/core/usable_memory.h, tartan/io/simulation.h, tartan/http/ and the
 /// headers of components, which need another library: tartan/dns/answers.h, tartan/dns/connect.h, tartan/dns/error.h,
-/// tartan/dns/resolver.h.
+/// tartan/dns/resolver.h, and all of tartan/tls/.
 
 #include <tartan/buf/bytes.h>
 #include <tartan/buf/chain.h>
@@ -41,6 +41,7 @@
 #include <tartan/core/work_guard.h>
 #include <tartan/core/yield.h>
 #include <tartan/io/address.h>
+#include <tartan/io/any_stream.h>
 #include <tartan/io/byte_stream.h>
 #include <tartan/io/descriptor_watch.h>
 #include <tartan/io/directory_watch.h>
@@ -50,6 +51,7 @@
 #include <tartan/io/pipe.h>
 #include <tartan/io/process.h>
 #include <tartan/io/signal_set.h>
+#include <tartan/io/stream.h>
 #include <tartan/io/stream_writer.h>
 #include <tartan/io/tcp.h>
 #include <tartan/io/udp.h>

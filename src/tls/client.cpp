@@ -33,8 +33,9 @@ bool is_ip(const std::string& host) noexcept {
 /// As certificates have it. Errors: std::invalid_argument.
 std::string host_name(std::string_view host) {
   const std::string_view without_dot = host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
-  const bool is_name = !without_dot.empty() && without_dot.size() <= 253 &&
-                       std::none_of(without_dot.begin(), without_dot.end(), [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' || c == '/'; });
+  const auto is_in_no_name = [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' || c == '/'; };
+  const bool is_name =
+      !without_dot.empty() && without_dot.size() <= 253 && std::none_of(without_dot.begin(), without_dot.end(), is_in_no_name);
   if (!is_name) throw std::invalid_argument{"tartan::tls::client: '" + std::string{host} + "' can be no host's name"};
   return std::string{without_dot};
 }
@@ -56,9 +57,8 @@ struct client::state {
     SSL_CTX_set_verify(of, with.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
     if (!with.certificate.empty()) detail::use_identity(*of, with.certificate, with.key);
     const std::string protocols = detail::protocol_list(with.protocols);
-    if (!protocols.empty() && SSL_CTX_set_alpn_protos(of, reinterpret_cast<const unsigned char*>(protocols.data()), static_cast<unsigned>(protocols.size())) != 0) {
-      throw std::bad_alloc{};
-    }
+    const auto* const offered = reinterpret_cast<const unsigned char*>(protocols.data());
+    if (!protocols.empty() && SSL_CTX_set_alpn_protos(of, offered, static_cast<unsigned>(protocols.size())) != 0) throw std::bad_alloc{};
     log.attach(*of);
     SSL_CTX_set_session_cache_mode(of, with.most_sessions != 0 ? SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL : SSL_SESS_CACHE_OFF);
     SSL_CTX_sess_set_new_cb(of, &keep_session);
@@ -132,7 +132,8 @@ stream client::begin(any_stream under, std::string_view host) {
   const bool by_address = is_ip(from->host);
   if (!by_address && SSL_set_tlsext_host_name(made.get(), from->host.c_str()) != 1) throw std::bad_alloc{};
   if (state_->with.verify) {
-    const int is_set = by_address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(made.get()), from->host.c_str()) : SSL_set1_host(made.get(), from->host.c_str());
+    const char* const name = from->host.c_str();
+    const int is_set = by_address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(made.get()), name) : SSL_set1_host(made.get(), name);
     if (is_set != 1) throw std::bad_alloc{};
   }
   if (const owned<SSL_SESSION> known = state_->take_session(from->host); known != nullptr) SSL_set_session(made.get(), known.get());

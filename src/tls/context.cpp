@@ -71,7 +71,9 @@ void use_identity(SSL_CTX& of, const std::string& certificate, const std::string
 std::string protocol_list(const std::vector<std::string>& protocols) {
   std::string list;
   for (const std::string& each : protocols) {
-    if (each.empty() || each.size() > 255) throw std::invalid_argument{"the name of an application protocol has 1 to 255 bytes, not " + std::to_string(each.size())};
+    if (each.empty() || each.size() > 255) {
+      throw std::invalid_argument{"the name of an application protocol has 1 to 255 bytes, not " + std::to_string(each.size())};
+    }
     list += static_cast<char>(each.size());
     list += each;
   }

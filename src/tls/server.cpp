@@ -37,7 +37,9 @@ class contexts {
  public:
   explicit contexts(server_settings with) : with_{std::move(with)}, protocols_{detail::protocol_list(with_.protocols)}, log_{with_.key_log} {
     if (with_.identities.empty()) throw std::invalid_argument{"tartan::tls::server: no identity, so there is no certificate to show"};
-    if (with_.ticket_life.count() < 0 || with_.handshake_limit.count() <= 0) throw std::invalid_argument{"tartan::tls::server: a negative time, or none for a handshake"};
+    if (with_.ticket_life.count() < 0 || with_.handshake_limit.count() <= 0) {
+      throw std::invalid_argument{"tartan::tls::server: a negative time, or none for a handshake"};
+    }
     for (const identity& each : with_.identities) add(each);
   }
   contexts(const contexts&) = delete;

@@ -6,8 +6,7 @@
 
 #include <array>
 #include <string>
-#include <tartan/core/semaphore.h>
-#include <tartan/core/task_group.h>
+#include <tartan/core/yield.h>
 #include <tartan/io/stream.h>
 #include <tartan/time/with_timeout.h>
 

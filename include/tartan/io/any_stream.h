@@ -115,8 +115,8 @@ class any_stream : public detail::stream_reads<any_stream> {
  public:
   /// Closed.
   any_stream() noexcept = default;
-  template <stream_of_bytes S>
-    requires(!std::same_as<S, any_stream>)
+  template <class S>
+    requires(!std::same_as<S, any_stream>) && stream_of_bytes<S>
   any_stream(S under) : body_{std::make_unique<detail::stream_body_of<S>>(std::move(under))} {}
 
   using reads::read_some;

@@ -1,6 +1,6 @@
 // Shows: a server and a client that speak TLS; any_stream, which hides that from the code behind it.
 // Run:   build/release/examples/11_tls_echo
-// See:   what comes back, plain and sealed; and why a client that does not trust the server leaves.
+// See:   what comes back, plain and sealed; why a client leaves that does not trust the server.
 #include <tartan/tartan.h>
 #include <tartan/tls/client.h>
 #include <tartan/tls/self_signed.h>
@@ -14,30 +14,30 @@
 tartan::task<> echo(tartan::any_stream peer) {
   std::string line;
   while (co_await peer.read_until(line, "\n", 1000)) {
-    const auto sent = co_await peer.write(std::exchange(line, {}));
-    if (!sent) co_return;
+    if (!co_await peer.write(std::exchange(line, {}))) co_return;
   }
 }
 
 tartan::task<> serve(tartan::tls::server& secure, tartan::tcp::listener plain, tartan::tcp::listener sealed) {
-  if (auto peer = co_await plain.accept()) co_await echo(*std::move(peer));
+  if (auto peer = co_await plain.accept(tartan::color{})) co_await echo(*std::move(peer));
   for (int visitors = 0; visitors < 2; ++visitors) {
-    auto accepted = co_await sealed.accept();
-    auto peer = co_await secure.accept(accepted ? *std::move(accepted) : tartan::tcp::stream{});
+    auto accepted = co_await sealed.accept(tartan::color{});  // in the color that runs here
+    if (!accepted) co_return;
+    auto peer = co_await secure.accept(*std::move(accepted));
     if (peer) co_await echo(*std::move(peer));
   }
 }
 
 tartan::task<> ask(tartan::any_stream peer, std::string text) {
   std::string line;
-  const auto sent = co_await peer.write(text + "\n");
-  const auto got = co_await peer.read_until(line, "\n", 1000);
-  std::printf("%s", sent && got ? line.c_str() : "no answer\n");
+  if (!co_await peer.write(text + "\n")) co_return;
+  if (co_await peer.read_until(line, "\n", 1000)) std::printf("%s", line.c_str());
 }
 
 tartan::task<> visit(tartan::tls::client& secure, tartan::address at) {
   auto connected = co_await tartan::tcp::connect(at);
-  auto peer = co_await secure.connect(connected ? *std::move(connected) : tartan::tcp::stream{}, "localhost");
+  if (!connected) co_return;
+  auto peer = co_await secure.connect(*std::move(connected), "localhost");
   if (peer) co_return co_await ask(*std::move(peer), "sealed");
   std::printf("%s\n", peer.error().message().c_str());
 }

@@ -116,8 +116,8 @@ class any_stream : public detail::stream_reads<any_stream> {
   /// Closed.
   any_stream() noexcept = default;
   template <class S>
-    requires(!std::same_as<S, any_stream>) && stream_of_bytes<S>
-  any_stream(S under) : body_{std::make_unique<detail::stream_body_of<S>>(std::move(under))} {}
+    requires(!std::same_as<S, any_stream> && !std::is_reference_v<S>) && stream_of_bytes<S>
+  any_stream(S&& under) : body_{std::make_unique<detail::stream_body_of<S>>(std::move(under))} {}
 
   using reads::read_some;
   [[nodiscard]] task<result<std::size_t>> read_some(mutable_bytes into) {

@@ -35,6 +35,8 @@ blocking_setup blocking_pool::setup_for(runtime_state& rt) {
     of.operation_ended();
     of.clock().job_ended();  // last: who is woken for the end of it all is awake before a clock may jump
   };
+  setup.await_turn = [](void* owner) noexcept { return static_cast<runtime_state*>(owner)->clock().await_job_turn(); };
+  setup.end_turn = [](void* owner) noexcept { static_cast<runtime_state*>(owner)->clock().end_job_turn(); };
   setup.owner = &rt;
   return setup;
 }
@@ -108,11 +110,16 @@ void blocking_pool::serve(thread& self) noexcept {
   for (;;) {
     job_came_.wait(held, [this] { return closed_ || first_ != nullptr; });
     if (first_ == nullptr) return;
-    run_one(held, self);
+    held.unlock();
+    const bool has_turn = setup_.await_turn(setup_.owner);
+    held.lock();
+    if (has_turn) take_turn(held, self);
   }
 }
 
-void blocking_pool::run_one(std::unique_lock<std::mutex>& held, thread& self) noexcept {
+/// There may be no job any more: the turn was waited for without the lock.
+void blocking_pool::take_turn(std::unique_lock<std::mutex>& held, thread& self) noexcept {
+  if (first_ == nullptr) return setup_.end_turn(setup_.owner);
   blocking_job& job = *first_;
   first_ = job.next;
   if (first_ == nullptr) last_ = nullptr;
@@ -123,6 +130,7 @@ void blocking_pool::run_one(std::unique_lock<std::mutex>& held, thread& self) no
   self.begun = ++begun_;
   held.unlock();
   job.run(job);  // the job may be gone when this returns
+  setup_.end_turn(setup_.owner);
   setup_.ended(setup_.owner);
   held.lock();
   self.busy = false;

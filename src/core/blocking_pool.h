@@ -35,6 +35,8 @@ struct blocking_setup {
   cpu_mask unbound;          ///< where its threads may run if workers get bound; empty: where their starter runs
   void (*started)(void*) noexcept = [](void*) noexcept {};  ///< for each accepted job
   void (*ended)(void*) noexcept = [](void*) noexcept {};    ///< for each job that was run or dropped
+  bool (*await_turn)(void*) noexcept = [](void*) noexcept { return true; };  ///< on a thread that is free; false: there is no job any more
+  void (*end_turn)(void*) noexcept = [](void*) noexcept {};                  ///< for each turn that there was
   void* owner = nullptr;
   void (*offered)(void*) noexcept = [](void*) noexcept {};  ///< for each job of a callback, before anything is done with it
   int (*create_thread)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) = &::pthread_create;
@@ -100,7 +102,7 @@ class blocking_pool {
   void accept(blocking_job& job);
   bool want_thread();
   void serve(thread& self) noexcept;
-  void run_one(std::unique_lock<std::mutex>& held, thread& self) noexcept;
+  void take_turn(std::unique_lock<std::mutex>& held, thread& self) noexcept;
   static void* enter(void* self) noexcept;
 
   const blocking_setup setup_;

@@ -7,12 +7,14 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <tartan/core/abandonable_blocking.h>
 #include <tartan/core/when_all.h>
 #include <tartan/time/with_timeout.h>
 
 #include "core/runtime_state.h"
+#include "core/sleep/poller.h"
 #include "dns/exchange.h"
 #include "dns/host_name.h"
 #include "io/service.h"
@@ -43,8 +45,12 @@ void check(const dns::resolver_options& with) {
 }
 
 /// A forged answer has to guess the id and the port.
-result<std::uint16_t> random_id() noexcept {
+result<std::uint16_t> random_id(poller& clock) noexcept {
   std::uint16_t id = 0;
+  if (clock.has_chance()) {
+    clock.draw(std::as_writable_bytes(std::span{&id, 1}));
+    return id;
+  }
   ssize_t got = 0;
   do {
     got = ::getrandom(&id, sizeof id, 0);
@@ -206,7 +212,7 @@ std::vector<std::string> resolver_state::candidates(const std::string& name, con
 
 task<result<answer>> resolver_state::ask_server(const question& q, const address& server,
                                                 std::chrono::milliseconds limit) {
-  const result<std::uint16_t> id = random_id();
+  const result<std::uint16_t> id = random_id(rt_.clock());
   if (!id) co_return id.error();
   const result<io_service*> service = io_service::find(rt_);
   if (!service) co_return service.error();

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tls/chance.h"
 #include "tls/context.h"
 #include "tls/key_hash.h"
 #include "tls/link.h"
@@ -126,6 +127,7 @@ client::~client() = default;
 stream client::begin(any_stream under, std::string_view host) {
   auto from = std::make_shared<state::visit>(state_, host_name(host));
   ERR_clear_error();
+  detail::follow_simulation();
   owned<SSL> made{SSL_new(state_->context.get())};
   if (made == nullptr || SSL_set_app_data(made.get(), from.get()) != 1) throw std::bad_alloc{};
   SSL_set_connect_state(made.get());

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tartan/core/runtime.h>
 #include <tartan/core/spawn.h>

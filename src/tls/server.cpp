@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/runtime_state.h"
+#include "tls/chance.h"
 #include "tls/context.h"
 #include "tls/link.h"
 #include "tls/ticket_keys.h"
@@ -48,6 +49,7 @@ class contexts {
   [[nodiscard]] SSL_CTX* first() const noexcept { return all_.front().get(); }
   [[nodiscard]] const server_settings& with() const noexcept { return with_; }
   [[nodiscard]] bool has_tickets() const noexcept { return with_.ticket_life.count() != 0; }
+  [[nodiscard]] bool asks_clients() const noexcept { return with_.clients != server_settings::client_certificates::none; }
   [[nodiscard]] bool has_same_first(const contexts& others) const noexcept {
     const X509* const now = SSL_CTX_get0_certificate(first());
     const X509* const before = SSL_CTX_get0_certificate(others.first());
@@ -157,11 +159,12 @@ server::~server() = default;
 void server::reload(server_settings with) {
   auto next = std::make_shared<const contexts>(std::move(with));
   const std::lock_guard hold{state_->lock};
-  if (!next->has_same_first(*state_->now)) state_->keys = nullptr;
+  if (next->asks_clients() || !next->has_same_first(*state_->now)) state_->keys = nullptr;
   state_->now.swap(next);
 }
 
 stream server::begin(any_stream under) {
+  detail::follow_simulation();  // before keys are drawn
   std::shared_ptr<const contexts> with;
   std::shared_ptr<const detail::ticket_keys> keys;
   {

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <tartan/core/yield.h>
 #include <tartan/io/stream.h>
@@ -161,6 +164,41 @@ TEST_P(sealed_streams, end_what_waits_when_they_are_closed_or_destroyed_or_cance
         ++how;
       },
       3);
+}
+
+// A client's and a server's secrets are all that is drawn at random.
+TEST(sealed_streams_of_a_simulation, have_secrets_from_its_seed) {
+  test::authority by;
+  const tls::identity own = by.identity("DNS:example.org");
+  const auto secrets = [&](std::uint64_t seed) {
+    tls::server_settings serving;
+    serving.identities = {own};
+    tls::client_settings trusting;
+    trusting.authorities = by.file();
+    trusting.key_log = by.path("secrets");
+    std::filesystem::remove(trusting.key_log);
+    tls::server to{serving};
+    tls::client from{trusting};
+    simulation world{{.seed = seed}};
+    options with;
+    with.workers = 1;
+    with.poller = world.poller();
+    runtime rt{with};
+    rt.spawn_in(test::where, [&]() -> task<> {
+        auto door = tcp::listen(rt, "127.0.0.1:0", {.color = test::where});
+        auto near = co_await tcp::connect(door.local_address().value());
+        auto far = co_await door.accept(test::where);
+        const auto both = co_await when_all(from.connect(std::move(*near), "example.org"), to.accept(std::move(*far)));
+        EXPECT_TRUE(std::get<0>(both) && std::get<1>(both));
+      }).detach();
+    rt.run_until_idle();
+    std::ifstream log{trusting.key_log};
+    return std::string{std::istreambuf_iterator<char>{log}, {}};
+  };
+  const std::string first = secrets(5);
+  EXPECT_NE(first.find("CLIENT_HANDSHAKE_TRAFFIC_SECRET"), std::string::npos);
+  EXPECT_EQ(first, secrets(5));
+  EXPECT_NE(first, secrets(6));
 }
 
 TEST_P(sealed_streams, serve_a_function_that_takes_any_stream) {

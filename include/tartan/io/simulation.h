@@ -15,7 +15,7 @@ class simulated_world;
 
 /// How the simulated network behaves.
 struct simulation_options {
-  /// Decides every latency, every part and every loss. The same seed, one worker and no blocking jobs: the same run.
+  /// Decides every latency, every part and every loss, and what modules draw at random (TLS, ids of DNS). The same seed and one worker: the same run.
   std::uint64_t seed = 1;
   /// What bytes, connections and ends of streams take to the peer; drawn anew for each, never overtaking within a stream.
   std::chrono::nanoseconds least_latency = std::chrono::microseconds{20};
@@ -30,7 +30,8 @@ struct simulation_options {
   unsigned loss_percent = 0;
   /// Descriptors open at a time; beyond it, EMFILE.
   std::size_t most_descriptors = 20'000;
-  /// Real time. Blocking jobs of which none has begun or ended for so long hold the clock no more: they may be waiting for it.
+  /// Real time. When no blocking job has begun or ended for so long, the next one begins, and the clock goes on: they may be waiting for each other, or
+  /// for it.
   std::chrono::nanoseconds longest_job = std::chrono::seconds{10};
 };
 
@@ -38,8 +39,8 @@ struct simulation_options {
 /// changed line. Time stands still while a worker or a blocking job works, and jumps to whatever comes next when all sleep.
 ///
 /// TCP, UDP, Unix sockets and pipes exist within it and reach nothing outside. Files and blocking jobs are real, and take no simulated
-/// time; in which order several of them end, and what else happens meanwhile, no seed decides. Signals, child processes and
-/// directories cannot be watched in it: ENOTSUP.
+/// time: they run one after the other, in the order in which they were handed in, each while all workers sleep. Only what a job posts before its end
+/// runs beside it. Signals, child processes and directories cannot be watched in it: ENOTSUP.
 /// Threads: any.
 /// Lifetime: must outlive the runtime.
 class simulation {

@@ -55,8 +55,9 @@ class server {
   server& operator=(const server&) = delete;
   ~server();
 
-  /// From now on new connections have these settings; those that there are go on. If they cannot be used, everything stays as it was. Tickets stay good if
-  /// the first certificate is the same: it may have been changed because somebody else has its key.
+  /// From now on new connections have these settings; those that there are go on. If they cannot be used, everything stays as it was. Tickets
+  /// stay good unless the first certificate is another one, for somebody else may have its key, or clients are asked for certificates, for one may be
+  /// trusted no more.
   ///
   /// Errors: as of the constructor.
   void reload(server_settings with);

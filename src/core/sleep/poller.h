@@ -1,7 +1,9 @@
 #pragma once
 /// Where workers get the time from, where they sleep, and where what is ready outside reaches them.
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "core/memory.h"
 #include "core/sleep/idle_set.h"
@@ -31,7 +33,7 @@ enum class slept : std::uint8_t {
   alarm,   ///< of the guard: set_alarm()'s time has come, or another one had it set for an earlier time
 };
 
-/// The source of time, sleep and readiness of one runtime.
+/// The source of time, sleep, readiness and chance of one runtime.
 ///
 /// Threads: every worker calls it at once, for itself.
 class poller {
@@ -76,6 +78,14 @@ class poller {
   /// Threads: any.
   virtual void job_begins() noexcept {}
   virtual void job_ended() noexcept {}
+  /// By the thread that is to run one of them: returns when it may. False: there is none any more.
+  virtual bool await_job_turn() noexcept { return true; }
+  /// What has had its turn has run, or was no more there.
+  virtual void end_job_turn() noexcept {}
+
+  /// Whether chance is this poller's; otherwise it is the system's. And bytes of it.
+  [[nodiscard]] virtual bool has_chance() const noexcept { return false; }
+  virtual void draw(std::span<std::byte> /*into*/) noexcept {}
 
   /// Looks, without waiting, whether something outside is ready, and posts it. Gives whether anything was.
   virtual bool harvest(unsigned worker) noexcept = 0;

@@ -33,7 +33,9 @@ std::uint64_t in_real_time(std::uint64_t from_now_ns) noexcept {
 }  // namespace
 
 simulated_world::simulated_world(const simulation_options& with)
-    : longest_job_ns_{static_cast<std::uint64_t>(with.longest_job.count())}, network_{with, [this] { return now_ns(); }, [this] { ring(); }} {}
+    : longest_job_ns_{static_cast<std::uint64_t>(with.longest_job.count())},
+      chance_{~with.seed},  // not the network's
+      network_{with, [this] { return now_ns(); }, [this] { ring(); }} {}
 
 void simulated_world::attach(unsigned workers) {
   network_.forget_ledger();
@@ -72,6 +74,7 @@ slept simulated_world::sleep(unsigned worker, wake_token& token, sleep_limit lim
     const std::uint32_t seen = rings_.load(std::memory_order_acquire);  // before the look; pairs with ring
     // acquire: pairs with the waker's claim
     if (token.load(std::memory_order_acquire) != token_asleep || now_ns() >= limit.until_ns || network_.next_ns() <= now_ns()) break;
+    give_turn();
     const bool held = held_by_jobs();  // once: if that ended between two looks, nobody would jump, and nobody wake up to
     if (!held && jump()) continue;
     if (patience_ends_ns != never_ns && real_now_ns() >= patience_ends_ns) break;
@@ -91,20 +94,64 @@ void simulated_world::count_jobs(int more) noexcept {
     const std::lock_guard hold{lock_};
     jobs_ += static_cast<std::size_t>(more);
     jobs_hold_until_ns_ = in_real_time(longest_job_ns_);
+    if (jobs_ == jobs_running_) {  // those that had not begun were dropped
+      turn_is_free_ = false;
+      turn_came_.notify_all();
+    }
+    give_turn();  // all may sleep: this one comes from elsewhere
   }
   if (more < 0) ring();
 }
 
 bool simulated_world::held_by_jobs() const noexcept { return jobs_ != 0 && real_now_ns() < jobs_hold_until_ns_; }
 
-/// To the earliest time that anybody waits for, if all sleep. No job holds it.
-bool simulated_world::jump() noexcept {
+/// For the next job, if nothing else happens until it has run.
+void simulated_world::give_turn() noexcept {
+  if (turn_is_free_ || jobs_running_ != 0 || jobs_ == 0 || earliest_of_all_asleep() <= now_ns()) return;
+  turn_is_free_ = true;
+  turn_came_.notify_one();
+}
+
+bool simulated_world::await_job_turn() noexcept {
+  std::unique_lock hold{lock_};
+  while (!turn_is_free_) {
+    if (jobs_ == jobs_running_) return false;
+    const std::uint64_t now = real_now_ns();
+    if (now >= jobs_hold_until_ns_) break;  // a job, or a worker, waits for this one
+    turn_came_.wait_for(hold, std::chrono::nanoseconds{jobs_hold_until_ns_ - now});
+  }
+  turn_is_free_ = false;
+  ++jobs_running_;
+  jobs_hold_until_ns_ = in_real_time(longest_job_ns_);
+  return true;
+}
+
+void simulated_world::end_job_turn() noexcept {
+  const std::lock_guard hold{lock_};
+  --jobs_running_;
+  turn_came_.notify_all();  // to those for whom there is no job any more
+  give_turn();
+}
+
+void simulated_world::draw(std::span<std::byte> into) noexcept {
+  const std::lock_guard hold{lock_};
+  for (std::byte& each : into) each = static_cast<std::byte>(chance_());
+}
+
+/// The earliest time that anybody waits for; 0 if not all sleep.
+std::uint64_t simulated_world::earliest_of_all_asleep() noexcept {
   std::uint64_t earliest = network_.next_ns();
   for (const sleeper& each : sleepers_) {
     // acquire: pairs with a claim; a token that was changed is a worker's that will be awake in a moment
-    if (!each.sleeps || (each.token != nullptr && each.token->load(std::memory_order_acquire) != token_asleep)) return false;
+    if (!each.sleeps || (each.token != nullptr && each.token->load(std::memory_order_acquire) != token_asleep)) return 0;
     earliest = std::min(earliest, each.until_ns);
   }
+  return earliest;
+}
+
+/// To the earliest time that anybody waits for, if all sleep. No job holds it.
+bool simulated_world::jump() noexcept {
+  const std::uint64_t earliest = earliest_of_all_asleep();
   if (earliest == never_ns || earliest <= now_ns()) return false;
   now_ns_.store(earliest, std::memory_order_release);  // pairs with now_ns()
   ring();

@@ -10,13 +10,17 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
 #include <system_error>
+#include <tartan/core/blocking.h>
 #include <tartan/core/post.h>
 #include <tartan/core/runtime.h>
 #include <tartan/core/spawn.h>
+#include <tartan/core/task_group.h>
+#include <tartan/core/when_all.h>
 #include <tartan/io/directory_watch.h>
 #include <tartan/io/signal_set.h>
 #include <tartan/io/tcp.h>
@@ -27,6 +31,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/runtime_state.h"
+#include "core/sleep/poller.h"
 #include "tests/seed.h"
 #include "tests/workers.h"
 
@@ -161,6 +167,56 @@ TEST_P(a_simulation, repeats_itself_with_the_same_seed_and_one_worker) {
   if (GetParam() != 1) return;
   EXPECT_TRUE(first == second);
   EXPECT_EQ(world().elapsed(), took);
+}
+
+// The first takes longest; of several at a time, the last would be the first to end.
+TEST_P(a_simulation, runs_blocking_jobs_one_after_the_other_while_workers_sleep) {
+  constexpr int jobs = 12;
+  runtime& rt = in_world();
+  std::atomic<int> under_way{0};
+  std::vector<int> ended;
+  in_color(rt, [&]() -> task<> {
+    task_group all;
+    for (int n = 0; n < jobs; ++n) {
+      all.spawn([&, n]() -> task<> {
+        co_await blocking([&] {
+          EXPECT_EQ(under_way.fetch_add(1), 0);
+          for (int turns = 0; turns < 20 * (jobs - n); ++turns) std::this_thread::yield();
+          under_way.fetch_sub(1);
+        });
+        ended.push_back(n);
+        EXPECT_EQ(under_way.load(), 0) << "the next one has to wait until this one sleeps";
+      });
+    }
+    co_await all.join();
+  });
+  std::vector<int> in_order(jobs);
+  std::iota(in_order.begin(), in_order.end(), 0);
+  EXPECT_EQ(ended, in_order);
+}
+
+TEST_P(a_simulation, runs_jobs_that_wait_for_each_other_when_their_time_is_up) {
+  runtime& rt = in_world({.longest_job = 1ms});
+  std::atomic<bool> is_second_there{false};
+  in_color(rt, [&]() -> task<> {
+    const auto first = [&]() -> task<> { co_await blocking([&] { test::spin_until([&] { return is_second_there.load(); }); }); };
+    const auto second = [&]() -> task<> { co_await blocking([&] { is_second_there = true; }); };
+    co_await when_all(first(), second());
+  });
+  EXPECT_TRUE(is_second_there);
+}
+
+TEST_P(a_simulation, draws_from_its_seed) {
+  const auto drawn = [&](std::uint64_t seed) {
+    runtime& rt = in_world({.seed = seed});
+    std::array<std::byte, 40> bytes{};
+    EXPECT_TRUE(rt.state().clock().has_chance());
+    rt.state().clock().draw(bytes);
+    return bytes;
+  };
+  const auto first = drawn(a_seed());
+  EXPECT_EQ(first, drawn(a_seed()));
+  EXPECT_NE(first, drawn(a_seed() + 1));
 }
 
 TEST_P(a_simulation, is_another_one_with_another_seed) {

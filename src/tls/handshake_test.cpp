@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <openssl/x509.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <tartan/time/sleep.h>
+#include <tartan/tls/self_signed.h>
 
 #include "tls/connection_fixture.h"
 
@@ -246,6 +248,73 @@ TEST_P(handshakes, leave_their_secrets_in_the_key_log) {
   EXPECT_EQ(text.back(), '\n');
 }
 
+/// In simulated time.
+class tickets : public test::tls_ends {
+ protected:
+  /// A connection after so long, by a client that keeps its sessions. Gives whether it has resumed one.
+  [[nodiscard]] task<bool> resumes_after(std::chrono::minutes so_long, tls::client& from, tls::server& to) {
+    EXPECT_TRUE(co_await sleep(so_long));
+    auto door = tcp::listen(*rt_, "127.0.0.1:0", {.color = test::where});
+    auto near = co_await tcp::connect(door.local_address().value());
+    auto far = co_await door.accept(test::where);
+    ends both = co_await seal(from, to, std::move(*near), std::move(*far));
+    EXPECT_TRUE(co_await both.far.value().write("x"));  // behind the tickets
+    std::array<std::byte, 1> room;
+    EXPECT_TRUE(co_await both.near->read_some(room));
+    co_return both.near->is_resumed();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(tls, tickets, testing::Values(true), test::network_name);
+
+TEST_P(tickets, are_opened_by_the_key_before_and_by_none_before_that_when_keys_rotate) {
+  tls::server to{serving()};  // a rotation takes two hours
+  tls::client from{trusting()};
+  play([&](tcp::stream& /*near*/, tcp::stream& /*far*/) -> task<> {
+    const bool first = co_await resumes_after(0min, from, to);
+    EXPECT_FALSE(first);
+    const bool by_the_same_key = co_await resumes_after(119min, from, to);
+    EXPECT_TRUE(by_the_same_key);
+    const bool by_the_last_key = co_await resumes_after(121min, from, to);
+    EXPECT_TRUE(by_the_last_key);
+    const bool by_a_key_that_is_gone = co_await resumes_after(500min, from, to);
+    EXPECT_FALSE(by_a_key_that_is_gone);
+  });
+}
+
+TEST_P(tickets, end_with_a_reload_that_asks_clients_for_certificates) {
+  tls::server_settings with = serving();
+  tls::server to{with};
+  tls::client from{trusting()};
+  play([&](tcp::stream& /*near*/, tcp::stream& /*far*/) -> task<> {
+    static_cast<void>(co_await resumes_after(0min, from, to));
+    to.reload(with);
+    const bool with_the_same = co_await resumes_after(1min, from, to);
+    EXPECT_TRUE(with_the_same);
+    with.clients = tls::server_settings::client_certificates::welcome;
+    with.client_authorities = by_.file();
+    to.reload(with);
+    const bool of_one_that_was_not_asked = co_await resumes_after(1min, from, to);
+    EXPECT_FALSE(of_one_that_was_not_asked);
+    const bool of_one_that_was_asked = co_await resumes_after(1min, from, to);
+    EXPECT_TRUE(of_one_that_was_asked);
+    to.reload(with);
+    const bool before_the_next_reload = co_await resumes_after(1min, from, to);
+    EXPECT_FALSE(before_the_next_reload);
+  });
+}
+
+TEST_P(tickets, are_not_given_if_they_have_no_life) {
+  tls::server_settings with = serving();
+  with.ticket_life = {};
+  tls::server to{with};
+  tls::client from{trusting()};
+  play([&](tcp::stream& /*near*/, tcp::stream& /*far*/) -> task<> {
+    static_cast<void>(co_await resumes_after(0min, from, to));
+    const bool again = co_await resumes_after(0min, from, to);
+    EXPECT_FALSE(again);
+  });
+}
+
 template <class F>
 std::string refusal(F&& f) {
   try {
@@ -254,6 +323,46 @@ std::string refusal(F&& f) {
     return why.what();
   }
   return {};
+}
+
+// A log for debugging ends no connection.
+TEST_P(handshakes, succeed_although_the_key_log_is_full) {
+  tls::server_settings with = serving();
+  with.key_log = "/dev/full";
+  tls::server to{with};
+  tls::client from{trusting()};
+  play([&](tcp::stream& near, tcp::stream& far) -> task<> {
+    ends both = co_await seal(from, to, std::move(near), std::move(far));
+    EXPECT_TRUE(both.near && both.far);
+  });
+}
+
+TEST_P(handshakes, succeed_with_a_self_signed_certificate_that_the_client_trusts) {
+  const test::temporary_folder folder;
+  tls::server_settings with;
+  with.identities = {tls::self_signed(folder.path().string(), {"example.org", "127.0.0.1"})};
+  tls::server to{with};
+  struct stat key{};
+  ASSERT_EQ(::stat((folder / "self-signed.key").c_str(), &key), 0);
+  EXPECT_EQ(key.st_mode & 0777, 0600u);
+  const std::array hosts{"example.org", "127.0.0.1", "example.com"};
+  std::size_t n = 0;
+  play(
+      [&](tcp::stream& near, tcp::stream& far) -> task<> {
+        tls::client_settings trusting_it;
+        trusting_it.authorities = (folder / "self-signed.pem").string();
+        tls::client from{trusting_it};
+        ends both = co_await seal(from, to, std::move(near), std::move(far), hosts[n]);
+        EXPECT_EQ(both.near.has_value(), n != 2) << hosts[n];
+        ++n;
+      },
+      static_cast<int>(hosts.size()));
+}
+
+TEST(a_self_signed_certificate, is_not_made_without_a_name_or_a_folder) {
+  const test::temporary_folder folder;
+  EXPECT_NE(refusal([&] { static_cast<void>(tls::self_signed(folder.path().string(), {})); }), "");
+  EXPECT_NE(refusal([&] { static_cast<void>(tls::self_signed((folder / "absent").string(), {"a"})); }).find("absent"), std::string::npos);
 }
 
 TEST(tls_settings, say_what_is_wrong_with_them) {
@@ -275,6 +384,9 @@ TEST(tls_settings, say_what_is_wrong_with_them) {
   client = {};
   client.protocols = {""};
   EXPECT_NE(refusal([&] { tls::client{client}; }).find("application protocol"), std::string::npos);
+  client = {};
+  client.key_log = by.path("no folder/secrets");
+  EXPECT_NE(refusal([&] { tls::client{client}; }).find("no folder/secrets' (No such file or directory)"), std::string::npos);
   client = {};
   client.authorities = by.path("absent");
   EXPECT_NE(refusal([&] { tls::client{client}; }).find("cannot use the authorities"), std::string::npos);

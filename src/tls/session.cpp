@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t most_sealed = 16 * 1024;  // a record
 constexpr long most_kept = 4 * 1024;            // OpenSSL's buffer never becomes smaller by itself
+constexpr std::size_t most_answers = 256 * 1024;  // more than a writer leaves here, and all that an honest peer asks for
 
 /// Of what OpenSSL has just refused.
 std::error_code why(const SSL& of) noexcept {
@@ -64,6 +65,11 @@ session::need session::handshake() noexcept {
 }
 
 session::need session::open(std::span<std::byte> into, std::size_t& got) noexcept {
+  // Each request for new keys is answered, and a peer that reads nothing could ask for ever.
+  if (BIO_ctrl_pending(leaves_) > most_answers) {
+    error_ = errc::protocol;
+    return need::error;
+  }
   ERR_clear_error();
   return after(SSL_read_ex(ssl_.get(), into.data(), into.size(), &got));
 }

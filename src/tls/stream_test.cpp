@@ -14,6 +14,8 @@
 #include <tartan/time/with_timeout.h>
 
 #include "tls/connection_fixture.h"
+#include "tls/context.h"
+#include "tls/session.h"
 
 namespace tartan {
 namespace {
@@ -120,6 +122,51 @@ TEST_P(sealed_streams, take_what_goes_at_once_and_send_the_rest_by_themselves) {
     };
     const auto all = co_await when_all(send(*both.near, text), take(*both.far));
     EXPECT_EQ(std::get<1>(all), text);
+  });
+}
+
+/// A client that does what no tls::client does.
+struct bare_client {
+  static task<> send(tls::detail::session& by, tcp::stream& over) {
+    const std::span<const std::byte> all = by.to_send();
+    if (all.empty()) co_return;
+    EXPECT_TRUE(co_await over.write(all));
+    by.sent();
+  }
+  static task<> receive(tls::detail::session& by, tcp::stream& over) {
+    std::array<std::byte, 5000> room;
+    const result<std::size_t> got = co_await over.read_some(room);
+    EXPECT_TRUE(got && by.receive(std::span{room}.first(*got)));
+  }
+  static task<> shake_hands(tls::detail::session& by, tcp::stream& over) {
+    using need = tls::detail::session::need;
+    for (need next = need::input; next != need::nothing;) {
+      next = by.handshake();
+      co_await send(by, over);
+      if (next == need::input) co_await receive(by, over);
+    }
+  }
+};
+
+// The server reads only: its answer has no write to go with.
+TEST_P(sealed_streams, answer_a_peer_that_asks_for_new_keys) {
+  tls::server_settings with = serving();
+  with.ticket_life = {};  // they would be what the client reads
+  tls::server to{with};
+  const auto context = tls::detail::new_context(TLS_client_method());
+  play([&](tcp::stream& near, tcp::stream& far) -> task<> {
+    tls::detail::owned<SSL> made{SSL_new(context.get())};
+    SSL_set_connect_state(made.get());
+    tls::detail::session client{std::move(made)};
+    auto [served, shaken] = co_await when_all(to.accept(std::move(far)), bare_client::shake_hands(client, near));
+    EXPECT_EQ(SSL_key_update(&client.ssl(), SSL_KEY_UPDATE_REQUESTED), 1);
+    std::size_t taken = 0;
+    const std::string_view one = "x";
+    static_cast<void>(client.seal(std::as_bytes(std::span{one}), taken));
+    co_await bare_client::send(client, near);
+    std::array<std::byte, 8> room;
+    EXPECT_EQ((co_await served.value().read_some(room)).value(), 1u);
+    EXPECT_TRUE(co_await with_timeout(10s, near.readable()));
   });
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// A stream of bytes of a kind that is chosen at run time.
+/// A byte stream whose kind is chosen at run time.
 
 #include <concepts>
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace detail {
 
 using byte_parts = std::span<const std::span<const std::byte>>;
 
-/// What any_stream asks of the stream in it.
+/// The virtual calls behind any_stream.
 class stream_body {
  public:
   stream_body() = default;
@@ -99,16 +99,13 @@ class stream_body_of final : public stream_body {
 
 }  // namespace detail
 
-/// Any stream_of_bytes, behind one type: what takes one need not be a template. `any_stream peer = co_await listener.accept()`'s stream, or
-/// a tls::stream.
+/// Any stream_of_bytes behind one type, so that functions that take one need not be templates: `any_stream peer{std::move(accepted)}`.
 ///
-/// Each operation is awaited; it does what byte_stream says of it. To set a limit, with_timeout; to end all that waits, cancel().
-/// Color, threads: the stream's in it.
-/// Lifetime: the stream in it lives and moves with this object; operations go on when it moves. If it is destroyed or closed, what waits ends
-/// with errc::closed.
-/// Errors: those of the stream in it; errc::closed where there is none. std::bad_alloc when it is made.
-/// Cost: an allocation when it is made; for each operation a virtual call, and a coroutine's frame from the worker's pool; try_* have no
-/// frame.
+/// byte_stream documents the operations. with_timeout limits one; cancel() ends all that are pending.
+/// Color, threads: those of the stream inside.
+/// Lifetime: owns the stream inside. Pending operations survive a move; if the object is destroyed or closed, they end with errc::closed.
+/// Errors: those of the stream inside; errc::closed if there is none. std::bad_alloc from the constructor.
+/// Cost: an allocation by the constructor; for each operation a virtual call and a coroutine frame from the worker's pool; try_* need no frame.
 class any_stream : public detail::stream_reads<any_stream> {
   using reads = detail::stream_reads<any_stream>;
 
@@ -152,7 +149,7 @@ class any_stream : public detail::stream_reads<any_stream> {
   /// color{} where there is no stream.
   [[nodiscard]] tartan::color color() const noexcept { return body_ != nullptr ? body_->color() : tartan::color{}; }
 
-  /// The stream in it, for what only that kind can do: `if (auto* tcp = peer.as<tcp::stream>()) co_await tcp->send_file(...)`. Null: it is
+  /// The stream inside, for operations that only its kind has: `if (auto* tcp = peer.as<tcp::stream>()) co_await tcp->send_file(...)`. Null: the stream is
   /// of another kind.
   template <stream_of_bytes S>
   [[nodiscard]] S* as() noexcept {

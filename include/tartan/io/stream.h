@@ -1,5 +1,5 @@
 #pragma once
-/// What all streams of bytes can do, whatever carries them: TCP, Unix sockets, simulated ones, TLS, any_stream.
+/// The operations that all byte streams have: TCP, Unix sockets, simulated sockets, TLS, any_stream.
 
 #include <concepts>
 #include <cstddef>
@@ -45,10 +45,10 @@ concept writes_bytes = requires(S& s, const_bytes all, std::span<const std::span
 
 }  // namespace detail
 
-/// A stream of bytes in both directions: `template <stream_of_bytes S> task<> serve(S peer)` serves plain and sealed connections alike. What
-/// each operation does, byte_stream says; each may be awaited within with_timeout, and ends when its coroutine is canceled.
+/// A stream of bytes in both directions: `template <stream_of_bytes S> task<> serve(S peer)` serves plain and TLS connections alike. byte_stream documents
+/// the operations. Each can be awaited within with_timeout, and ends when its coroutine is canceled.
 ///
-/// What only some have stays theirs: send_file and callbacks sockets', the peer's certificate TLS's.
+/// Operations of one kind of stream are not part of the concept: send_file and callbacks (sockets), the peer's certificate (TLS).
 template <class S>
 concept stream_of_bytes = std::movable<S> && detail::reads_bytes<S> && detail::writes_bytes<S> && requires(S& s, const S& fixed) {
   s.close();

@@ -1,5 +1,5 @@
 #pragma once
-/// The end of a TLS connection that connects.
+/// The client side of TLS.
 
 #include <chrono>
 #include <memory>
@@ -15,21 +15,21 @@
 namespace tartan::tls {
 
 struct client_settings {
-  /// Whom to trust: a file in PEM; "": whom the system trusts (on Debian, the package ca-certificates).
+  /// The authorities to trust: a file in PEM; "": the system's (on Debian, the package ca-certificates).
   std::string authorities = {};
-  /// Keys of which the server's chain must have one, in addition: "sha256/" and the SHA-256 of the public key in base64 (as HPKP and curl have it). Empty:
-  /// any.
+  /// Pinned keys: in addition, the server's chain must contain one of them. Each is "sha256/" and the SHA-256 of the public key in base64, as in curl.
+  /// Empty: any key.
   std::vector<std::string> pins = {};
-  /// Whether the server's certificate has to be one of a host of that name, and trusted. Without it anybody may be at the other end: for tests.
+  /// Whether the server's certificate must be trusted and match the host name. For tests only: without it anybody may be at the other end.
   bool verify = true;
-  /// Application protocols (ALPN) to offer, the most wanted first.
+  /// Application protocols (ALPN) to offer, in order of preference.
   std::vector<std::string> protocols = {};
-  /// Who this client is, if servers ask: files in PEM.
+  /// The client's own certificate and key, for servers that ask for one: files in PEM.
   std::string certificate = {};
   std::string key = {};
   /// For the handshake.
   std::chrono::nanoseconds handshake_limit = std::chrono::seconds{10};
-  /// Servers whose last session is kept, to be resumed; the oldest goes first. 0: none.
+  /// Number of hosts whose last session is kept to be resumed; the oldest is dropped first. 0: none.
   unsigned most_sessions = 256;
   /// As server_settings::key_log.
   std::string key_log = {};
@@ -38,24 +38,24 @@ struct client_settings {
 /// Makes sealed streams of connected ones: `auto peer = co_await secure.connect(std::move(connected), "example.org")`.
 ///
 /// Threads: any.
-/// Lifetime: of no matter to its streams.
+/// Lifetime: streams do not need the client once they are made.
 class client {
  public:
-  /// Errors: std::invalid_argument, std::runtime_error with the file and OpenSSL's reason. Blocks as long as the disk takes.
+  /// Errors: std::invalid_argument; std::runtime_error, with the file and OpenSSL's reason. Reads the files on the calling thread.
   explicit client(client_settings with = {});
   client(const client&) = delete;
   client& operator=(const client&) = delete;
   ~client();
 
-  /// The handshake with a server of that name, or of that IP address; also on a stream on which plain text was spoken before (STARTTLS), all of which has
-  /// been read. With a session that is resumed, the certificate has been verified when that began.
+  /// Performs the handshake with the server of that host name or IP address. The stream may have carried plain text before (STARTTLS), all of which has been
+  /// read. The certificate of a resumed session was verified when the session began.
   ///
-  /// Errors: as stream::handshake; std::errc::invalid_argument for a name that no host can have. Then the stream is closed.
+  /// Errors: those of stream::handshake; std::errc::invalid_argument for an invalid host name. The stream is closed.
   [[nodiscard]] task<result<stream>> connect(any_stream under, std::string host);
 
-  /// The same without the handshake, which is the caller's to do.
+  /// Makes the stream without the handshake, which the caller performs.
   ///
-  /// Errors: std::bad_alloc; std::invalid_argument for a name that no host can have.
+  /// Errors: std::bad_alloc; std::invalid_argument for an invalid host name.
   [[nodiscard]] stream begin(any_stream under, std::string_view host);
 
  private:

@@ -7,12 +7,12 @@
 
 namespace tartan::tls {
 
-/// Makes a key (ECDSA, P-256) and a certificate for it, signed by itself, in the files `self-signed.pem` and `self-signed.key` of a folder; only the
-/// owner may read the key. Nobody trusts it but a client whose client_settings::authorities names the certificate.
+/// Makes a key (ECDSA, P-256) and a self-signed certificate, in the files `self-signed.key` and `self-signed.pem` of a folder. Only the owner can read the
+/// key. Only a client whose client_settings::authorities names the certificate trusts it.
 ///
-/// `names`: of hosts, or IP addresses; the first is the subject. It is valid for `days` days, from a day ago on.
+/// `names`: host names or IP addresses; the first is the subject. The certificate is valid for `days` days, starting a day ago.
 /// Errors: std::invalid_argument without a name; std::runtime_error, with the file.
-/// Cost: a millisecond, and two files. Blocks as long as the disk takes.
+/// Cost: a millisecond, and two files, written on the calling thread.
 [[nodiscard]] identity self_signed(const std::string& folder, const std::vector<std::string>& names, int days = 30);
 
 }  // namespace tartan::tls

@@ -1,5 +1,5 @@
 #pragma once
-/// The end of a TLS connection that is connected to.
+/// The server side of TLS.
 
 #include <chrono>
 #include <memory>
@@ -13,61 +13,59 @@
 
 namespace tartan::tls {
 
-/// Who a server is: files in PEM.
+/// A server's certificate and key: files in PEM.
 struct identity {
-  std::string certificate;             ///< with those that vouch for it behind it
-  std::string key;                     ///< its private key, without a passphrase
-  std::vector<std::string> names = {}; ///< of the hosts that it is for; empty: as the certificate says
+  std::string certificate;             ///< followed by its chain
+  std::string key;                     ///< the private key, without a passphrase
+  std::vector<std::string> names = {}; ///< host names that it serves; empty: those in the certificate
 };
 
 struct server_settings {
-  /// The first also answers whoever asks for no host, or for one that nobody here has. At least one.
+  /// At least one. The first also serves clients that name no host, or an unknown one.
   std::vector<identity> identities;
-  /// Application protocols (ALPN), the most wanted first: {"http/1.1"}. A client that offers others only is refused; one that offers none is not. Empty:
-  /// whatever it offers is ignored.
+  /// Application protocols (ALPN) in order of preference: {"http/1.1"}. A client that offers only others is refused; a client that offers none is not.
+  /// Empty: ALPN is ignored.
   std::vector<std::string> protocols = {};
 
   enum class client_certificates : unsigned char { none, welcome, required };
   client_certificates clients = client_certificates::none;
-  /// A file in PEM: who vouches for clients.
+  /// A file in PEM: the authorities that client certificates must come from.
   std::string client_authorities = {};
 
   /// For the handshake, from the first byte on.
   std::chrono::nanoseconds handshake_limit = std::chrono::seconds{10};
-  /// How long a ticket can be used to resume a session, and from one rotation of their keys to the next; zero: there are none. A key that is stolen opens
-  /// recorded conversations of two such times at most.
+  /// How long a ticket can resume a session, and how often the ticket keys rotate. A stolen key opens recorded conversations of two such periods at most.
+  /// Zero: no tickets.
   std::chrono::seconds ticket_life = std::chrono::hours{2};
-  /// A file to which the secrets of each connection are appended, for Wireshark: for debugging alone, for who has it reads everything.
+  /// A file to which each connection's secrets are appended, for Wireshark. For debugging only: with this file anybody can read the connections.
   std::string key_log = {};
 };
 
 /// Makes sealed streams of accepted ones: `auto peer = co_await secure.accept(std::move(accepted))`.
 ///
-/// TLS 1.2 and 1.3, the ciphers that OpenSSL chooses by its configuration; no renegotiation, no compression. Sessions resume by tickets: nothing of them
-/// is kept here.
+/// TLS 1.2 and 1.3 with the ciphers of OpenSSL's configuration; no renegotiation, no compression. Sessions resume by tickets, so the server stores none.
 /// Threads: any.
-/// Lifetime: of no matter to its streams.
+/// Lifetime: streams do not need the server once they are made.
 class server {
  public:
-  /// Errors: std::invalid_argument, std::runtime_error with the file and OpenSSL's reason. Blocks as long as the disk takes.
+  /// Errors: std::invalid_argument; std::runtime_error, with the file and OpenSSL's reason. Reads the files on the calling thread.
   explicit server(server_settings with);
   server(const server&) = delete;
   server& operator=(const server&) = delete;
   ~server();
 
-  /// From now on new connections have these settings; those that there are go on. If they cannot be used, everything stays as it was. Tickets
-  /// stay good unless the first certificate is another one, for somebody else may have its key, or clients are asked for certificates, for one may be
-  /// trusted no more.
+  /// New connections use these settings; existing ones go on. If the settings cannot be used, the old ones stay. Old tickets stay valid, with two
+  /// exceptions: the first certificate has changed (its key may have been stolen), or clients need certificates (one may have been revoked).
   ///
-  /// Errors: as of the constructor.
+  /// Errors: those of the constructor.
   void reload(server_settings with);
 
-  /// The handshake of a stream that a client has begun; also of one on which plain text was spoken before (STARTTLS), all of which has been read.
+  /// Performs the handshake with a client. The stream may have carried plain text before (STARTTLS), all of which has been read.
   ///
-  /// Errors: as stream::handshake. Then the stream is closed.
+  /// Errors: those of stream::handshake; the stream is closed.
   [[nodiscard]] task<result<stream>> accept(any_stream under);
 
-  /// The same without the handshake, which is the caller's to do: so it still has the stream if that fails.
+  /// Makes the stream without the handshake. The caller performs it, and still has the stream if it fails.
   ///
   /// Errors: std::bad_alloc.
   [[nodiscard]] stream begin(any_stream under);

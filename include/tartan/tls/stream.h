@@ -17,19 +17,21 @@
 namespace tartan::tls {
 
 namespace detail {
-class link;  // a connection: what this object and the operations under way share
+class link;  // a connection's state, shared with the operations in progress
 }
 
-/// One end of a connection, made by a server or a client of this module. A stream_of_bytes; operations do what byte_stream says of them, and here also:
+/// One end of a connection, made by tls::server or tls::client. A stream_of_bytes: byte_stream documents the operations. In addition:
 ///
-/// Color: that of the stream under it. The cryptography is done in the events that read and write; a handshake takes a worker about a millisecond
-/// (RSA) or a third of that (ECDSA), in one event for each message of the peer.
-/// Lifetime: when it is destroyed the stream under it is closed, and what waits ends with errc::closed. The server or client may be gone.
-/// Errors: those of the stream under it; tls::errc. After any error but errc::canceled of a read, nothing more can be sent or received. A write that is
-/// canceled may have sent a part, so it is such an error.
-/// Limits: any number of reads and writes may wait; each direction serves them in their order. A handshake has the time that the settings say.
-/// Order: the end that the peer has told (errc::end_of_stream) comes behind all its bytes; an end that nobody has told is tls::errc::truncated.
-/// Cost: the bytes are copied twice more than by TCP. A connection that waits keeps no buffer for that; 10 to 20 KB are OpenSSL's.
+/// Color: that of the underlying stream. Cryptography runs in the events that read and write. A handshake takes about a millisecond of CPU (RSA) or a
+/// third of that (ECDSA), in one event for each message from the peer.
+/// Lifetime: destroying the stream closes the underlying one; pending operations end with errc::closed.
+/// Errors: those of the underlying stream; tls::errc. After any error except errc::canceled from a read, nothing more can be sent or received. A canceled
+/// write may have sent a part, so it breaks the connection too.
+/// Limits: any number of reads and writes may wait; each direction serves them in order. The settings limit the handshake's time. A peer that makes this
+/// end owe it more than 256 KB of answers (key updates that it does not read) gets tls::errc::protocol.
+/// Order: errc::end_of_stream, the end that the peer has announced, comes after all its bytes. A connection that ends unannounced gives
+/// tls::errc::truncated.
+/// Cost: two copies of the bytes more than TCP. OpenSSL keeps 10 to 20 KB for each connection; an idle one has no buffers beyond that.
 class stream : public tartan::detail::stream_reads<stream> {
   using reads = tartan::detail::stream_reads<stream>;
 
@@ -40,50 +42,50 @@ class stream : public tartan::detail::stream_reads<stream> {
   stream& operator=(stream&& other) noexcept;
   ~stream();
 
-  /// First of all, unless accept() or connect() have done so. Done again it gives what it has given before.
+  /// Must come first, unless accept() or connect() made the stream. Later calls return the same result.
   ///
   /// Errors: tls::errc; certificate_category(), alert_category(); tartan::errc::timed_out.
   [[nodiscard]] task<result<>> handshake();
 
   using reads::read_some;
   [[nodiscard]] task<result<std::size_t>> read_some(mutable_bytes into);
-  /// May complete although a read finds nothing: what has come may be no data.
+  /// May complete although try_read_some() then finds nothing: TLS has messages without data.
   [[nodiscard]] task<result<>> readable();
   [[nodiscard]] result<std::size_t> try_read_some(mutable_bytes into);
 
   [[nodiscard]] task<result<std::size_t>> write(const_bytes all);
   [[nodiscard]] task<result<std::size_t>> write(tartan::detail::byte_parts parts);
   [[nodiscard]] task<result<>> writable();
-  /// Seals up to 64 KB. What the stream under it does not take at once is kept, and sent as soon as it does; until then the next try_write would block.
+  /// Takes up to 64 KB. What the underlying stream does not accept at once is buffered and sent later; until then try_write() would block.
   [[nodiscard]] result<std::size_t> try_write(const_bytes all);
   [[nodiscard]] result<std::size_t> try_write(tartan::detail::byte_parts parts);
 
-  /// Tells the peer, under seal, that nothing more will be sent; then the same of the stream under it. Waits for the writes before it.
+  /// Sends the closing alert after all earlier writes, then shuts down the underlying stream for sending.
   [[nodiscard]] task<result<>> shutdown_send();
 
-  /// Without a farewell, which shutdown_send says.
+  /// Without a closing alert, which shutdown_send() sends.
   void close(std::source_location site = std::source_location::current());
   void cancel(std::source_location site = std::source_location::current());
   [[nodiscard]] bool is_open() const noexcept;
   [[nodiscard]] tartan::color color() const noexcept;
 
-  // Of the peer, once the handshake is over.
+  // After the handshake:
 
-  /// What ALPN has chosen; "": nothing.
+  /// The application protocol that ALPN has chosen; "": none.
   [[nodiscard]] std::string_view protocol() const noexcept;
   /// "TLSv1.3"
   [[nodiscard]] std::string_view version() const noexcept;
-  /// Whether the handshake was a short one, by a ticket of an earlier connection.
+  /// Whether the handshake resumed a session by a ticket.
   [[nodiscard]] bool is_resumed() const noexcept;
-  /// The host that the client has asked for; "": none.
+  /// The host name that the client has sent (SNI); "": none.
   [[nodiscard]] std::string_view host() const noexcept;
-  /// Its certificate's subject, as RFC 2253 writes it; "": it has shown none.
+  /// The subject of the peer's certificate in RFC 2253's form; "": the peer has sent none.
   [[nodiscard]] std::string peer_subject() const;
-  /// "sha256/" and the hash of its public key in base64, as client_settings::pins has it; "": it has shown no certificate.
+  /// "sha256/" and the hash of the peer's public key in base64, as in client_settings::pins; "": the peer has sent no certificate.
   [[nodiscard]] std::string peer_key_hash() const;
 
-  /// The stream under it: to ask for addresses, and to speak in plain text after a failed handshake. What is read from it or written to it during the
-  /// connection breaks that. Null: there is none.
+  /// The underlying stream, for its addresses, or for plain text after a failed handshake. Reading from it or writing to it during the connection breaks
+  /// the connection. Null: there is none.
   [[nodiscard]] any_stream* under() noexcept;
 
  private:

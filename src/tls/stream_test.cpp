@@ -148,10 +148,10 @@ struct bare_client {
   }
 };
 
-// The server reads only: its answer has no write to go with.
-TEST_P(sealed_streams, answer_a_peer_that_asks_for_new_keys) {
+// The server reads only: its alert has no write to go with.
+TEST_P(sealed_streams, tell_a_peer_that_what_it_sends_cannot_be_opened) {
   tls::server_settings with = serving();
-  with.ticket_life = {};  // they would be what the client reads
+  with.ticket_life = {};  // tickets would be what the client reads
   tls::server to{with};
   const auto context = tls::detail::new_context(TLS_client_method());
   play([&](tcp::stream& near, tcp::stream& far) -> task<> {
@@ -159,14 +159,19 @@ TEST_P(sealed_streams, answer_a_peer_that_asks_for_new_keys) {
     SSL_set_connect_state(made.get());
     tls::detail::session client{std::move(made)};
     auto [served, shaken] = co_await when_all(to.accept(std::move(far)), bare_client::shake_hands(client, near));
-    EXPECT_EQ(SSL_key_update(&client.ssl(), SSL_KEY_UPDATE_REQUESTED), 1);
-    std::size_t taken = 0;
-    const std::string_view one = "x";
-    static_cast<void>(client.seal(std::as_bytes(std::span{one}), taken));
-    co_await bare_client::send(client, near);
+    const std::string_view no_record{"\x17\x03\x03\x00\x14 twenty bytes of text", 25};
+    EXPECT_TRUE(co_await near.write(no_record));
     std::array<std::byte, 8> room;
-    EXPECT_EQ((co_await served.value().read_some(room)).value(), 1u);
-    EXPECT_TRUE(co_await with_timeout(10s, near.readable()));
+    EXPECT_EQ((co_await served.value().read_some(room)).error(), tls::errc::protocol);
+    EXPECT_EQ((co_await served.value().write("x")).error(), tls::errc::protocol) << "the first error stays";
+    std::size_t got = 0;
+    tls::detail::session::need next = tls::detail::session::need::input;
+    while (next == tls::detail::session::need::input) {
+      co_await bare_client::receive(client, near);
+      next = client.open(room, got);
+    }
+    EXPECT_EQ(next, tls::detail::session::need::error);
+    EXPECT_EQ(client.error().category(), tls::alert_category()) << client.error().message();
   });
 }
 

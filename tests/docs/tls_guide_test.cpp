@@ -6,6 +6,8 @@
 #include <tartan/tls/self_signed.h>
 #include <tartan/tls/server.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -58,8 +60,12 @@ tartan::task<> explain(tartan::tls::server& secure, tartan::tcp::stream accepted
   tartan::tls::stream peer = secure.begin(std::move(accepted));
   const auto done = co_await peer.handshake();
   if (done.error() == tartan::tls::errc::plain_http) {
-    const auto sent = co_await peer.under()->write("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
-    if (!sent) peer.close();
+    tartan::any_stream& plain = *peer.under();
+    const auto sent = co_await plain.write("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+    const auto ended = co_await plain.shutdown_send();
+    std::array<std::byte, 1000> rest;  // closing with unread bytes would reset the connection, and the answer might be lost
+    while (sent && ended && co_await plain.read_some(rest)) {
+    }
   }
 }
 

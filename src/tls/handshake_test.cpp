@@ -235,6 +235,24 @@ TEST_P(handshakes, go_by_new_certificates_after_a_reload_and_connections_go_on) 
   });
 }
 
+TEST_P(handshakes, resume_after_a_reload_with_another_server_of_the_same_certificate) {
+  const tls::server_settings with = serving();
+  tls::server to{with};
+  tls::client from{trusting()};
+  int n = 0;
+  play(
+      [&](tcp::stream& near, tcp::stream& far) -> task<> {
+        ends both = co_await seal(from, to, std::move(near), std::move(far));
+        EXPECT_EQ(both.near.value().is_resumed(), n != 0) << n;
+        EXPECT_TRUE(co_await both.far.value().write("x"));  // behind the tickets
+        std::array<std::byte, 1> room;
+        EXPECT_TRUE(co_await both.near->read_some(room));
+        to.reload(tls::server{with});
+        ++n;
+      },
+      2);
+}
+
 TEST_P(handshakes, leave_their_secrets_in_the_key_log) {
   tls::server_settings with = serving();
   with.key_log = by_.path("secrets");

@@ -92,6 +92,7 @@ class contexts {
   }
 
   [[nodiscard]] SSL_CTX* find(std::string_view name) const {
+    if (name.ends_with('.')) name.remove_suffix(1);  // no client should send it (RFC 6066, 3), and some do
     if (const auto found = by_name_.find(in_small_letters(name)); found != by_name_.end()) return found->second;
     for (SSL_CTX* const each : by_certificate_) {
       if (X509_check_host(SSL_CTX_get0_certificate(each), name.data(), name.size(), 0, nullptr) == 1) return each;
@@ -156,8 +157,10 @@ struct server::state {
 server::server(server_settings with) : state_{std::make_unique<state>(std::move(with))} {}
 server::~server() = default;
 
-void server::reload(server_settings with) {
-  auto next = std::make_shared<const contexts>(std::move(with));
+void server::reload(server_settings with) { reload(server{std::move(with)}); }
+
+void server::reload(server&& made) noexcept {
+  std::shared_ptr<const contexts> next = std::move(made.state_->now);
   const std::lock_guard hold{state_->lock};
   if (next->asks_clients() || !next->has_same_first(*state_->now)) state_->keys = nullptr;
   state_->now.swap(next);

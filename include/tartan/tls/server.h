@@ -59,6 +59,8 @@ class server {
   ///
   /// Errors: those of the constructor.
   void reload(server_settings with);
+  /// The same with the settings of another server, which is used up: a program can make all that a reload needs, and then change all of it without an error.
+  void reload(server&& made) noexcept;
 
   /// Performs the handshake with a client. The stream may have carried plain text before (STARTTLS), all of which has been read.
   ///

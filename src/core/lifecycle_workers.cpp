@@ -129,6 +129,7 @@ bool lifecycle::resign(worker& w) noexcept {
   }
   // It may have slept for the next timer, or searched when that was set.
   if (const std::uint64_t next = next_timer(); next != never_ns) timer_set(next, false);
+  rt_.clock().leaves(w.index);
   {
     const std::lock_guard tell{paused_lock_};
     w.has_left.store(true, std::memory_order_release);  // pairs with await_all_asleep

@@ -170,6 +170,34 @@ TEST_P(streams_of_any_kind, move_and_know_what_they_are) {
   });
 }
 
+TEST_P(streams_of_any_kind, may_move_while_a_coroutine_reads_from_them) {
+  for_any_kind([](any_stream& near, any_stream& far) -> task<> {
+    std::array<std::byte, 8> room;
+    any_stream moved;
+    const auto read = [&]() -> task<result<std::size_t>> { co_return co_await near.read_exactly(room); };
+    const auto move_and_write = [&]() -> task<> {
+      EXPECT_TRUE(co_await far.write("1234"));
+      moved = std::move(near);
+      EXPECT_TRUE(co_await far.write("5678"));
+    };
+    const auto both = co_await when_all(read(), move_and_write());
+    EXPECT_EQ(std::get<0>(both).value(), 8u);
+  });
+}
+
+TEST_P(streams_of_any_kind, may_be_destroyed_while_a_coroutine_reads_from_them) {
+  for_any_kind([](any_stream& near, any_stream& far) -> task<> {
+    std::array<std::byte, 8> room;
+    const auto read = [&]() -> task<result<std::size_t>> { co_return co_await near.read_exactly(room); };
+    const auto write_and_destroy = [&]() -> task<> {
+      EXPECT_TRUE(co_await far.write("1234"));
+      near = {};
+    };
+    const auto both = co_await when_all(read(), write_and_destroy());
+    EXPECT_EQ(std::get<0>(both).error(), errc::closed);
+  });
+}
+
 TEST_P(streams_of_any_kind, that_hold_none_are_closed) {
   in_color([]() -> task<> {
     any_stream none;

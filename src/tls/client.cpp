@@ -35,8 +35,9 @@ bool is_ip(const std::string& host) noexcept {
 std::string host_name(std::string_view host) {
   const std::string_view without_dot = host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
   const auto is_in_no_name = [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' || c == '/'; };
-  const bool is_name =
-      !without_dot.empty() && without_dot.size() <= 253 && std::none_of(without_dot.begin(), without_dot.end(), is_in_no_name);
+  const bool has_empty_label = without_dot.starts_with('.') || without_dot.find("..") != std::string_view::npos;  // for OpenSSL: any label
+  const bool is_name = !without_dot.empty() && without_dot.size() <= 253 && !has_empty_label &&
+                       std::none_of(without_dot.begin(), without_dot.end(), is_in_no_name);
   if (!is_name) throw std::invalid_argument{"tartan::tls::client: '" + std::string{host} + "' can be no host's name"};
   return std::string{without_dot};
 }
@@ -92,6 +93,7 @@ struct client::state {
   static int keep_session(SSL* of, SSL_SESSION* what) {
     const auto* const from = static_cast<const visit*>(SSL_get_app_data(of));
     try {
+      if (from->of->check_pins(*of)) return 0;  // by TLS 1.2 this comes before the link's check
       from->of->keep(from->host, owned<SSL_SESSION>{what});
       return 1;
     } catch (const std::bad_alloc&) {
@@ -101,9 +103,16 @@ struct client::state {
 
   [[nodiscard]] std::error_code check_pins(SSL& of) const {
     if (with.pins.empty() || SSL_session_reused(&of) == 1) return {};  // of a session that began here, under the same pins
-    const STACK_OF(X509)* const chain = with.verify ? SSL_get0_verified_chain(&of) : SSL_get_peer_cert_chain(&of);
+    const auto is_pinned = [this](const X509& one) {
+      return std::find(with.pins.begin(), with.pins.end(), detail::key_hash(one)) != with.pins.end();
+    };
+    if (!with.verify) {  // anybody can send any certificate behind its own
+      const X509* const own = SSL_get0_peer_certificate(&of);
+      return own != nullptr && is_pinned(*own) ? std::error_code{} : errc::pin_missing;
+    }
+    const STACK_OF(X509)* const chain = SSL_get0_verified_chain(&of);
     for (int n = 0; n < sk_X509_num(chain); ++n) {
-      if (std::find(with.pins.begin(), with.pins.end(), detail::key_hash(*sk_X509_value(chain, n))) != with.pins.end()) return {};
+      if (is_pinned(*sk_X509_value(chain, n))) return {};
     }
     return errc::pin_missing;
   }

@@ -11,6 +11,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "tls/chance.h"
+
 namespace tartan::tls::detail {
 
 namespace {
@@ -47,11 +49,12 @@ void key_log::write(const SSL* of, const char* line) noexcept {
 }
 
 owned<SSL_CTX> new_context(const SSL_METHOD* kind) {
+  follow_simulation();  // it draws keys
   owned<SSL_CTX> made{SSL_CTX_new(kind)};
   if (made == nullptr) throw std::bad_alloc{};
   SSL_CTX_set_min_proto_version(made.get(), TLS1_2_VERSION);
   SSL_CTX_set_options(made.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_mode(made.get(), SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_mode(made.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   return made;
 }
 

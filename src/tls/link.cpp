@@ -1,11 +1,16 @@
 #include "tls/link.h"
 
+#include <openssl/x509.h>
+#include <tartan/core/event.h>
+#include <tartan/core/post.h>
 #include <tartan/core/spawn.h>
+#include <tartan/core/yield.h>
 #include <tartan/time/with_timeout.h>
 #include <tartan/tls/errors.h>
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -16,10 +21,11 @@ namespace {
 constexpr std::size_t most_received = 16 * 1024;  // at once, on the thread's stack
 constexpr std::size_t most_sealed = 64 * 1024;    // before it is sent
 constexpr std::size_t record = 16 * 1024;
+constexpr int most_fruitless = 4;  // receives for one read, before other events of the color have their turn
 
 bool would_block(std::error_code why) noexcept { return why == std::errc::operation_would_block; }
 
-/// The parts' bytes in pieces of a record: a part as it is, where that fills one, and else several together.
+/// The parts' bytes in pieces of a record. A part that fills a record is not copied; shorter ones are joined.
 class pieces {
  public:
   explicit pieces(byte_parts from) noexcept : from_{from} { skip_empty(); }
@@ -62,12 +68,28 @@ class pieces {
 
 }  // namespace
 
+/// A connection and the permit to write. Destroyed in reverse order: the permit goes while the connection is there.
+struct link::held {
+  held(std::shared_ptr<link> what, semaphore::permit permit) noexcept : of{std::move(what)}, writes{std::move(permit)} {}
+
+  std::shared_ptr<link> of;
+  semaphore::permit writes;
+};
+
 link::link(any_stream under, owned<SSL> of, std::shared_ptr<const void> keeps, std::chrono::nanoseconds handshake_limit,
            std::function<std::error_code(SSL&)> check)
     : under_{std::move(under)}, session_{std::move(of)}, keeps_{std::move(keeps)}, handshake_limit_{handshake_limit}, check_{std::move(check)} {}
 
+/// Why nothing can be read or written; empty: it can.
+std::error_code link::not_usable() const noexcept {
+  if (broken_) return broken_;
+  return shaken_ ? std::error_code{} : std::make_error_code(std::errc::not_connected);
+}
+
+/// Gives `why`. Later operations get the same, unless that is `canceled`, after which a caller would go on.
 std::error_code link::breaks(std::error_code why) noexcept {
-  if (!broken_) broken_ = why;
+  if (!why) why = errc::protocol;
+  if (!broken_) broken_ = why == tartan::errc::canceled ? std::make_error_code(std::errc::connection_aborted) : why;
   return why;
 }
 
@@ -76,9 +98,33 @@ void link::close(std::source_location site) {
   under_.close(site);
 }
 
-void link::abandon() noexcept {
-  if (!broken_) broken_ = tartan::errc::closed;
-  under_ = {};
+void link::cancel(std::source_location site) {
+  ++cancels_;
+  under_.cancel(site);
+}
+
+void link::abandon(std::shared_ptr<link> of) noexcept {
+  if (of == nullptr) return;
+  const auto end = [of] {
+    if (!of->broken_) of->broken_ = tartan::errc::closed;
+    of->under_ = {};
+  };
+  const tartan::detail::thread_context* const now = tartan::detail::here;
+  if (now != nullptr && now->in_event && now->running != of->under_.color()) {
+    try {
+      if (post(of->under_.color(), end)) return;
+    } catch (const std::bad_alloc&) {  // then here
+    }
+  }
+  end();
+}
+
+/// A permit, unless cancel() is called meanwhile.
+task<result<semaphore::permit>> link::enter(link& on, semaphore& one) {
+  const std::uint64_t before = on.cancels_;
+  result<semaphore::permit> permit = co_await one.acquire();
+  if (permit && on.cancels_ != before) co_return tartan::errc::canceled;
+  co_return permit;
 }
 
 /// What the session has to say, as far as it goes at once. With the permit to write. False: not all of it.
@@ -102,27 +148,39 @@ task<result<>> link::send_all(link& on) {
     if (!at_once) co_return unexpected{at_once.error()};
     if (*at_once) co_return result<>{};
     const std::span<const std::byte> sealed = on.session_.to_send();
-    const std::string rest{reinterpret_cast<const char*>(sealed.data()), sealed.size()};
+    std::string rest;
+    task<result<std::size_t>> going;
+    try {
+      rest.assign(reinterpret_cast<const char*>(sealed.data()), sealed.size());
+      going = on.under_.write(rest);
+    } catch (const std::bad_alloc&) {
+      co_return unexpected{on.breaks(std::make_error_code(std::errc::not_enough_memory))};
+    }
     on.session_.sent();
-    const result<std::size_t> went = co_await on.under_.write(rest);
-    if (!went) co_return unexpected{on.breaks(went.error())};  // also of one that was canceled: a part may have gone
+    const result<std::size_t> went = co_await std::move(going);
+    if (!went) co_return unexpected{on.breaks(went.error())};  // also if it was canceled: a part may have gone
   }
 }
 
 /// In a coroutine of its own, if it takes time: nobody waits for it.
-void link::send_later(semaphore::permit held) {
+void link::send_later(semaphore::permit writes) {
   const result<bool> at_once = send_now();
   if (!at_once || *at_once) return;
-  spawn_in(under_.color(),
-           [](std::shared_ptr<link> of, semaphore::permit permit) -> task<> {
-             const semaphore::permit writes = std::move(permit);  // given back before the link may end
-             static_cast<void>(co_await send_all(*of));
-           },
-           shared_from_this(), std::move(held))
-      .detach();
+  const auto send = [](held by) -> task<> {
+    try {
+      static_cast<void>(co_await send_all(*by.of));
+    } catch (const std::bad_alloc&) {
+      static_cast<void>(by.of->breaks(std::make_error_code(std::errc::not_enough_memory)));
+    }
+  };
+  try {
+    spawn_in(under_.color(), send, held{shared_from_this(), std::move(writes)}).detach();
+  } catch (const std::bad_alloc&) {
+    static_cast<void>(breaks(std::make_error_code(std::errc::not_enough_memory)));
+  }
 }
 
-/// After a read: an alert, or an answer to the peer's keys. Whoever writes sends it, if somebody does.
+/// After a read: an alert, or the answer to a key update. If somebody holds the permit to write, that coroutine sends it.
 void link::send_if_any() {
   if (session_.to_send().empty()) return;
   if (auto permit = writing_.try_acquire()) send_later(std::move(*permit));
@@ -131,10 +189,18 @@ void link::send_if_any() {
 task<result<>> link::handshake(std::shared_ptr<link> of) {
   link& on = *of;
   if (on.shaken_) co_return *on.shaken_;
-  const auto permit = co_await on.writing_.acquire();
-  if (!permit) co_return unexpected{permit.error()};
+  const auto writes = co_await enter(on, on.writing_);
+  if (!writes) co_return unexpected{writes.error()};
+  const auto reads = co_await enter(on, on.reading_);
+  if (!reads) co_return unexpected{reads.error()};
   if (on.shaken_) co_return *on.shaken_;
-  const result<> done = co_await with_timeout(on.handshake_limit_, shake_hands(on));
+  if (on.broken_) co_return unexpected{on.broken_};
+  result<> done;
+  try {
+    done = co_await with_timeout(on.handshake_limit_, shake_hands(on));
+  } catch (const std::bad_alloc&) {
+    done = unexpected{std::make_error_code(std::errc::not_enough_memory)};
+  }
   if (!done) static_cast<void>(on.breaks(done.error()));
   on.shaken_ = done;
   co_return done;
@@ -148,24 +214,50 @@ task<result<>> link::shake_hands(link& on) {
     if (!sent) co_return sent;
     if (next == session::need::nothing) break;
     if (next == session::need::end) co_return unexpected{errc::truncated};
-    const result<> ready = co_await on.under_.readable();
-    if (!ready) co_return ready;
-    const std::error_code wrong = on.receive();
-    if (wrong && !would_block(wrong)) co_return unexpected{wrong};
+    const result<> more = co_await receive_more(on);
+    if (!more) co_return more;
   }
-  if (on.check_ != nullptr) {
-    const std::error_code wrong = std::exchange(on.check_, nullptr)(on.ssl());
-    if (wrong) co_return unexpected{wrong};
-  }
+  if (const std::error_code wrong = on.check()) co_return unexpected{wrong};
   co_return result<>{};
 }
 
-/// What has come, into the session. Errors: operation_would_block.
+/// What OpenSSL does not check.
+std::error_code link::check() {
+  SSL& of = session_.ssl();
+  const X509* const peer = SSL_get0_peer_certificate(&of);
+  // A session could be resumed again and again, and its certificate was looked at when the first one began.
+  const bool is_verified_before = SSL_session_reused(&of) == 1 && SSL_get_verify_mode(&of) != SSL_VERIFY_NONE && peer != nullptr;
+  if (is_verified_before && X509_cmp_current_time(X509_get0_notAfter(peer)) < 0) {
+    return {X509_V_ERR_CERT_HAS_EXPIRED, certificate_category()};
+  }
+  const std::error_code wrong = check_ != nullptr ? check_(of) : std::error_code{};
+  if (!wrong) check_ = nullptr;
+  return wrong;
+}
+
+/// What has come, into the session. With the permit to receive. Errors: operation_would_block; all others break the connection.
 std::error_code link::receive() {
   std::array<std::byte, most_received> room;
   const result<std::size_t> got = under_.try_read_some(mutable_bytes{std::span{room}});
-  if (!got) return got.error() == tartan::errc::end_of_stream ? make_error_code(errc::truncated) : got.error();
-  return session_.receive(std::span{room}.first(*got)) ? std::error_code{} : std::make_error_code(std::errc::not_enough_memory);
+  if (!got && would_block(got.error())) return got.error();
+  if (!got) return breaks(got.error() == tartan::errc::end_of_stream ? make_error_code(errc::truncated) : got.error());
+  if (!session_.receive(std::span{room}.first(*got))) return breaks(std::make_error_code(std::errc::not_enough_memory));
+  ++received_;
+  return {};
+}
+
+/// Returns when something has come, for this coroutine or for another one; also for no reason.
+task<result<>> link::receive_more(link& on) {
+  const std::uint64_t before = on.received_;
+  const auto permit = co_await enter(on, on.receiving_);
+  if (!permit) co_return unexpected{permit.error()};
+  if (on.received_ != before) co_return result<>{};
+  if (on.broken_) co_return unexpected{on.broken_};
+  const result<> ready = co_await on.under_.readable();
+  if (!ready) co_return ready;
+  const std::error_code wrong = on.receive();
+  if (wrong && !would_block(wrong)) co_return unexpected{wrong};
+  co_return result<>{};
 }
 
 /// What the session has for a reader.
@@ -185,43 +277,51 @@ result<std::size_t> link::opened(std::span<std::byte> into, bool& needs_input) {
 
 task<result<std::size_t>> link::read_some(std::shared_ptr<link> of, std::span<std::byte> into) {
   link& on = *of;
+  if (const std::error_code wrong = on.not_usable()) co_return unexpected{wrong};
   if (into.empty()) co_return std::size_t{0};
-  const auto permit = co_await on.reading_.acquire();
-  if (!permit) co_return unexpected{permit.error()};
-  for (;;) {
+  result<semaphore::permit> reads = on.reading_.try_acquire();
+  if (!reads) reads = co_await enter(on, on.reading_);
+  if (!reads) co_return unexpected{reads.error()};
+  for (int fruitless = 0;; ++fruitless) {
     if (on.broken_) co_return unexpected{on.broken_};
     bool needs_input = false;
     const result<std::size_t> got = on.opened(into, needs_input);
     if (!needs_input) co_return got;
-    const std::error_code wrong = on.receive();
-    if (!wrong) continue;
-    if (!would_block(wrong)) co_return unexpected{on.breaks(wrong)};
-    const result<> ready = co_await on.under_.readable();
-    if (!ready) co_return unexpected{ready.error()};
+    if (fruitless == 0) {  // mostly all is there, and need not be waited for
+      const auto receives = on.receiving_.try_acquire();
+      const std::error_code wrong = receives ? on.receive() : std::make_error_code(std::errc::operation_would_block);
+      if (!wrong) continue;
+      if (!would_block(wrong)) co_return unexpected{wrong};
+    }
+    if (fruitless >= most_fruitless) co_await yield();  // a peer could send messages without data for ever
+    const result<> more = co_await receive_more(on);
+    if (!more) co_return unexpected{more.error()};
   }
 }
 
 task<result<>> link::readable(std::shared_ptr<link> of) {
   link& on = *of;
-  const auto permit = co_await on.reading_.acquire();
-  if (!permit) co_return unexpected{permit.error()};
+  if (const std::error_code wrong = on.not_usable()) co_return unexpected{wrong};
+  const auto reads = co_await enter(on, on.reading_);
+  if (!reads) co_return unexpected{reads.error()};
   if (on.broken_) co_return unexpected{on.broken_};
   if (on.session_.has_received()) co_return result<>{};
   co_return co_await on.under_.readable();
 }
 
 result<std::size_t> link::try_read_some(std::span<std::byte> into) {
-  if (broken_) return broken_;
+  if (const std::error_code wrong = not_usable()) return wrong;
   if (into.empty()) return std::size_t{0};
-  const auto permit = reading_.try_acquire();
-  if (!permit) return std::make_error_code(std::errc::operation_would_block);
-  for (;;) {
+  const auto reads = reading_.try_acquire();
+  for (int fruitless = 0; reads && fruitless < most_fruitless; ++fruitless) {
     bool needs_input = false;
     const result<std::size_t> got = opened(into, needs_input);
     if (!needs_input) return got;
-    const std::error_code wrong = receive();
-    if (wrong) return would_block(wrong) ? wrong : breaks(wrong);
+    const auto receives = receiving_.try_acquire();
+    if (!receives) break;
+    if (const std::error_code wrong = receive()) return wrong;
   }
+  return std::make_error_code(std::errc::operation_would_block);
 }
 
 task<result<std::size_t>> link::write(std::shared_ptr<link> of, const_bytes all) {
@@ -230,18 +330,27 @@ task<result<std::size_t>> link::write(std::shared_ptr<link> of, const_bytes all)
 }
 
 task<result<std::size_t>> link::write_parts(std::shared_ptr<link> of, byte_parts parts) {
-  const auto permit = co_await of->writing_.acquire();
-  if (!permit) co_return unexpected{permit.error()};
-  if (of->broken_) co_return unexpected{of->broken_};
-  co_return co_await seal_and_send(*of, parts);
+  link& on = *of;
+  if (const std::error_code wrong = on.not_usable()) co_return unexpected{wrong};
+  result<semaphore::permit> writes = on.writing_.try_acquire();
+  if (!writes) writes = co_await enter(on, on.writing_);
+  if (!writes) co_return unexpected{writes.error()};
+  if (on.broken_) co_return unexpected{on.broken_};
+  if (on.session_.is_finished()) co_return std::make_error_code(std::errc::broken_pipe);
+  co_return co_await seal_and_send(on, parts);
 }
 
 task<result<std::size_t>> link::seal_and_send(link& on, byte_parts parts) {
   std::size_t total = 0;
   for (pieces rest{parts}; !rest.empty();) {
     std::size_t taken = 0;
-    // Without renegotiation it never waits for input.
-    if (on.session_.seal(rest.next(), taken) != session::need::nothing) co_return unexpected{on.breaks(on.session_.error())};
+    const session::need next = on.session_.seal(rest.next(), taken);
+    if (next == session::need::input) {  // a message of the peer's has come in part
+      const result<> settled = co_await settle(on);
+      if (!settled) co_return unexpected{settled.error()};
+      continue;
+    }
+    if (next != session::need::nothing) co_return unexpected{on.breaks(on.session_.error())};
     rest.drop(taken);
     total += taken;
     if (!rest.empty() && on.session_.to_send().size() < most_sealed) continue;
@@ -251,34 +360,60 @@ task<result<std::size_t>> link::seal_and_send(link& on, byte_parts parts) {
   co_return total;
 }
 
+/// Until no message has come in part, so that the session can seal. With the permit to write.
+task<result<>> link::settle(link& on) {
+  for (;;) {
+    const session::need next = on.session_.handshake();
+    const result<> sent = co_await send_all(on);
+    if (!sent) co_return sent;
+    if (next == session::need::nothing) co_return result<>{};
+    if (next != session::need::input) co_return unexpected{on.breaks(on.session_.error())};
+    const result<> more = co_await receive_more(on);
+    if (!more) co_return unexpected{more.error() == tartan::errc::canceled ? on.breaks(more.error()) : more.error()};
+  }
+}
+
 task<result<>> link::writable(std::shared_ptr<link> of) {
-  const auto permit = co_await of->writing_.acquire();  // behind what try_write has left
-  if (!permit) co_return unexpected{permit.error()};
-  if (of->broken_) co_return unexpected{of->broken_};
-  co_return co_await of->under_.writable();
+  link& on = *of;
+  if (const std::error_code wrong = on.not_usable()) co_return unexpected{wrong};
+  auto writes = co_await enter(on, on.writing_);  // behind what try_write has left
+  if (!writes) co_return unexpected{writes.error()};
+  if (on.broken_) co_return unexpected{on.broken_};
+  const result<> settled = co_await settle(on);
+  if (!settled) co_return settled;
+  const result<> ready = co_await on.under_.writable();
+  if (!on.session_.to_send().empty()) on.send_later(std::move(*writes));  // what a reader has left meanwhile
+  co_return ready;
 }
 
 result<std::size_t> link::try_write(byte_parts parts) {
-  if (broken_) return broken_;
-  auto permit = writing_.try_acquire();
-  if (!permit) return std::make_error_code(std::errc::operation_would_block);
+  if (const std::error_code wrong = not_usable()) return wrong;
+  auto writes = writing_.try_acquire();
+  if (!writes) return std::make_error_code(std::errc::operation_would_block);
+  if (session_.is_finished()) return std::make_error_code(std::errc::broken_pipe);
   std::size_t total = 0;
   for (pieces rest{parts}; !rest.empty() && total < most_sealed;) {
     std::size_t taken = 0;
-    if (session_.seal(rest.next(), taken) != session::need::nothing) return breaks(session_.error());
+    const session::need next = session_.seal(rest.next(), taken);
+    if (next == session::need::input && total == 0) return std::make_error_code(std::errc::operation_would_block);
+    if (next == session::need::input) break;
+    if (next != session::need::nothing) return breaks(session_.error());
     rest.drop(taken);
     total += taken;
   }
-  send_later(std::move(*permit));
+  send_later(std::move(*writes));
   if (broken_) return broken_;
   return total;
 }
 
 task<result<>> link::shutdown_send(std::shared_ptr<link> of) {
   link& on = *of;
-  const auto permit = co_await on.writing_.acquire();
-  if (!permit) co_return unexpected{permit.error()};
+  if (const std::error_code wrong = on.not_usable()) co_return unexpected{wrong};
+  const auto writes = co_await enter(on, on.writing_);
+  if (!writes) co_return unexpected{writes.error()};
   if (on.broken_) co_return unexpected{on.broken_};
+  const result<> settled = co_await settle(on);
+  if (!settled) co_return settled;
   on.session_.finish();
   const result<> sent = co_await send_all(on);
   if (!sent) co_return sent;

@@ -13,6 +13,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "tls/chance.h"
 #include "tls/openssl.h"
 
 namespace tartan::tls {
@@ -86,6 +87,7 @@ void write_file(const std::string& path, mode_t mode, Write write) {
 identity self_signed(const std::string& folder, const std::vector<std::string>& names, int days) {
   if (names.empty() || names.front().empty()) throw std::invalid_argument{"tartan::tls::self_signed: no name"};
   ERR_clear_error();
+  detail::follow_simulation();
   const owned<EVP_PKEY> key{EVP_EC_gen("P-256")};
   check(key != nullptr, "no key");
   const owned<X509> made = issue(*key, names, days);

@@ -13,7 +13,7 @@ namespace tartan::tls::detail {
 namespace {
 
 constexpr std::size_t most_sealed = 16 * 1024;  // a record
-constexpr long most_kept = 4 * 1024;            // OpenSSL's buffer never becomes smaller by itself
+constexpr std::size_t most_kept = 4 * 1024;       // OpenSSL's buffers never become smaller by themselves
 constexpr std::size_t most_answers = 256 * 1024;  // more than a writer leaves here, and all that an honest peer asks for
 
 /// Of what OpenSSL has just refused.
@@ -21,7 +21,10 @@ std::error_code why(const SSL& of) noexcept {
   const unsigned long last = ERR_peek_last_error();  // the first may tell of a step of the same, as a signature that does not fit
   ERR_clear_error();
   const int reason = ERR_GET_REASON(last);
-  if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED) return {static_cast<int>(SSL_get_verify_result(&of)), certificate_category()};
+  if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED) {
+    const long result = SSL_get_verify_result(&of);  // X509_V_OK, if there was no memory to look at it
+    return {static_cast<int>(result != X509_V_OK ? result : X509_V_ERR_UNSPECIFIED), certificate_category()};
+  }
   if (reason == SSL_R_HTTP_REQUEST || reason == SSL_R_HTTPS_PROXY_REQUEST) return errc::plain_http;
   if (reason == SSL_R_NO_APPLICATION_PROTOCOL) return errc::no_common_protocol;
   if (reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) return errc::no_certificate;
@@ -33,19 +36,31 @@ std::error_code why(const SSL& of) noexcept {
   return errc::protocol;
 }
 
+/// How much memory it has, used or not.
+std::size_t capacity(BIO* of) noexcept {
+  BUF_MEM* memory = nullptr;
+  BIO_get_mem_ptr(of, &memory);
+  return memory != nullptr ? memory->max : 0;
+}
+
+BIO* new_buffer() noexcept {
+  BIO* const made = BIO_new(BIO_s_mem());
+  if (made != nullptr) BIO_set_mem_eof_return(made, -1);  // empty is not the end
+  return made;
+}
+
 }  // namespace
 
-session::session(owned<SSL> of) : ssl_{std::move(of)}, came_{BIO_new(BIO_s_mem())}, leaves_{BIO_new(BIO_s_mem())} {
+session::session(owned<SSL> of) : ssl_{std::move(of)}, came_{new_buffer()}, leaves_{new_buffer()} {
   if (ssl_ == nullptr || came_ == nullptr || leaves_ == nullptr) {
     BIO_free(came_);
     BIO_free(leaves_);
     throw std::bad_alloc{};
   }
-  BIO_set_mem_eof_return(came_, -1);  // empty is not the end
   SSL_set_bio(ssl_.get(), came_, leaves_);
 }
 
-/// OpenSSL resumes no session of a connection that was cut; but whoever cuts one has told nothing of its keys (RFC 5246, 7.2.1).
+/// OpenSSL resumes no session of a connection that was cut. Cutting one tells nothing of its keys, so ours may be resumed (RFC 5246, 7.2.1).
 session::~session() {
   if (ssl_ != nullptr && !error_) SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 }
@@ -71,7 +86,9 @@ session::need session::open(std::span<std::byte> into, std::size_t& got) noexcep
     return need::error;
   }
   ERR_clear_error();
-  return after(SSL_read_ex(ssl_.get(), into.data(), into.size(), &got));
+  const need next = after(SSL_read_ex(ssl_.get(), into.data(), into.size(), &got));
+  if (next == need::input) drop_large_buffers();
+  return next;
 }
 
 session::need session::seal(std::span<const std::byte> plain, std::size_t& taken) noexcept {
@@ -80,10 +97,13 @@ session::need session::seal(std::span<const std::byte> plain, std::size_t& taken
 }
 
 void session::finish() noexcept {
+  if (is_finished()) return;  // called again, SSL_shutdown would read
   ERR_clear_error();
   static_cast<void>(SSL_shutdown(ssl_.get()));
   ERR_clear_error();
 }
+
+bool session::is_finished() const noexcept { return (SSL_get_shutdown(ssl_.get()) & SSL_SENT_SHUTDOWN) != 0; }
 
 bool session::receive(std::span<const std::byte> sealed) noexcept {
   const auto bytes = static_cast<int>(sealed.size());
@@ -100,10 +120,8 @@ std::span<const std::byte> session::to_send() const noexcept {
 }
 
 void session::sent() noexcept {
-  char* sealed = nullptr;
-  const bool is_large = BIO_get_mem_data(leaves_, &sealed) > most_kept;
   static_cast<void>(BIO_reset(leaves_));
-  if (is_large) drop_large_buffer();
+  drop_large_buffers();
 }
 
 bool session::sent_all_but(std::size_t last) noexcept {
@@ -118,12 +136,14 @@ bool session::sent_all_but(std::size_t last) noexcept {
   return true;
 }
 
-/// Whoever waits for a peer keeps no large one.
-void session::drop_large_buffer() noexcept {
-  BIO* const fresh = BIO_new(BIO_s_mem());
-  if (fresh == nullptr) return;
-  leaves_ = fresh;
-  SSL_set0_wbio(ssl_.get(), fresh);  // frees the old one
+/// A connection that waits for its peer keeps none. Each call below frees the buffer before.
+void session::drop_large_buffers() noexcept {
+  if (BIO_ctrl_pending(leaves_) == 0 && capacity(leaves_) > most_kept) {
+    if (BIO* const fresh = new_buffer(); fresh != nullptr) SSL_set0_wbio(ssl_.get(), leaves_ = fresh);
+  }
+  if (BIO_ctrl_pending(came_) == 0 && capacity(came_) > most_kept) {
+    if (BIO* const fresh = new_buffer(); fresh != nullptr) SSL_set0_rbio(ssl_.get(), came_ = fresh);
+  }
 }
 
 }  // namespace tartan::tls::detail

@@ -15,7 +15,7 @@ namespace tartan::tls::detail {
 class session {
  public:
   /// What has to happen before an operation can go on, or is over.
-  enum class need : std::uint8_t { nothing, input, end, error };
+  enum class need : std::uint8_t { nothing, input, end, error };  ///< a write may need input too: the rest of a message that has come in part
 
   /// Errors: std::bad_alloc.
   explicit session(owned<SSL> of);
@@ -28,8 +28,10 @@ class session {
   [[nodiscard]] need open(std::span<std::byte> into, std::size_t& got) noexcept;
   /// Takes a record's worth of plain bytes, and says how many that was.
   [[nodiscard]] need seal(std::span<const std::byte> plain, std::size_t& taken) noexcept;
-  /// The farewell.
+  /// The closing alert; once. Not while a message has come in part, which handshake() tells.
   void finish() noexcept;
+  /// Whether finish() was called: nothing can be sealed any more.
+  [[nodiscard]] bool is_finished() const noexcept;
 
   /// What has come from the peer. False: there is no memory.
   [[nodiscard]] bool receive(std::span<const std::byte> sealed) noexcept;
@@ -48,7 +50,7 @@ class session {
 
  private:
   [[nodiscard]] need after(int result) noexcept;
-  void drop_large_buffer() noexcept;
+  void drop_large_buffers() noexcept;
 
   owned<SSL> ssl_;
   BIO* came_;    ///< ssl_'s: what was received, and not opened yet

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <tartan/io/stream_reads.h>
 #include <utility>
 
 #include "tls/key_hash.h"
@@ -10,6 +11,8 @@
 namespace tartan::tls {
 
 namespace {
+
+using reads = tartan::detail::stream_reads<detail::link_handle>;
 
 template <class T>
 task<result<T>> closed() {
@@ -20,20 +23,32 @@ task<result<T>> closed() {
 
 stream& stream::operator=(stream&& other) noexcept {
   if (this != &other) {
-    if (link_ != nullptr) link_->abandon();
-    link_ = std::move(other.link_);
+    detail::link::abandon(std::exchange(link_, std::move(other.link_)));
   }
   return *this;
 }
 
-stream::~stream() {
-  if (link_ != nullptr) link_->abandon();
-}
+stream::~stream() { detail::link::abandon(std::move(link_)); }
 
 task<result<>> stream::handshake() { return link_ != nullptr ? detail::link::handshake(link_) : closed<void>(); }
 
 task<result<std::size_t>> stream::read_some(mutable_bytes into) {
   return link_ != nullptr ? detail::link::read_some(link_, into) : closed<std::size_t>();
+}
+task<result<std::size_t>> stream::read_exactly(mutable_bytes into) {
+  return link_ != nullptr ? reads::read_exactly({link_}, into) : closed<std::size_t>();
+}
+task<result<std::size_t>> stream::read_until(std::string& into, std::string_view delimiter, std::size_t most) {
+  return link_ != nullptr ? reads::read_until({link_}, into, delimiter, most) : closed<std::size_t>();
+}
+task<result<std::size_t>> stream::read_some(buf::chain& into, std::size_t most) {
+  return link_ != nullptr ? reads::read_some({link_}, into, most) : closed<std::size_t>();
+}
+task<result<buf::line>> stream::read_line(buf::chain& into, std::size_t most) {
+  return link_ != nullptr ? reads::read_line({link_}, into, most) : closed<buf::line>();
+}
+task<result<std::size_t>> stream::read_until(buf::chain& into, std::string_view delimiter, std::size_t most) {
+  return link_ != nullptr ? reads::read_until({link_}, into, delimiter, most) : closed<std::size_t>();
 }
 task<result<>> stream::readable() { return link_ != nullptr ? detail::link::readable(link_) : closed<void>(); }
 result<std::size_t> stream::try_read_some(mutable_bytes into) {
@@ -60,7 +75,7 @@ void stream::close(std::source_location site) {
   if (link_ != nullptr) link_->close(site);
 }
 void stream::cancel(std::source_location site) {
-  if (link_ != nullptr) link_->under().cancel(site);
+  if (link_ != nullptr) link_->cancel(site);
 }
 bool stream::is_open() const noexcept { return link_ != nullptr && link_->under().is_open(); }
 color stream::color() const noexcept { return link_ != nullptr ? link_->under().color() : tartan::color{}; }

@@ -8,11 +8,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
+#include <tartan/core/in.h>
 #include <tartan/core/yield.h>
 #include <tartan/io/stream.h>
 #include <tartan/time/with_timeout.h>
 
+#include "tls/bare_peer_fixture.h"
 #include "tls/connection_fixture.h"
 #include "tls/context.h"
 #include "tls/session.h"
@@ -125,29 +128,6 @@ TEST_P(sealed_streams, take_what_goes_at_once_and_send_the_rest_by_themselves) {
   });
 }
 
-/// A client that does what no tls::client does.
-struct bare_client {
-  static task<> send(tls::detail::session& by, tcp::stream& over) {
-    const std::span<const std::byte> all = by.to_send();
-    if (all.empty()) co_return;
-    EXPECT_TRUE(co_await over.write(all));
-    by.sent();
-  }
-  static task<> receive(tls::detail::session& by, tcp::stream& over) {
-    std::array<std::byte, 5000> room;
-    const result<std::size_t> got = co_await over.read_some(room);
-    EXPECT_TRUE(got && by.receive(std::span{room}.first(*got)));
-  }
-  static task<> shake_hands(tls::detail::session& by, tcp::stream& over) {
-    using need = tls::detail::session::need;
-    for (need next = need::input; next != need::nothing;) {
-      next = by.handshake();
-      co_await send(by, over);
-      if (next == need::input) co_await receive(by, over);
-    }
-  }
-};
-
 // The server reads only: its alert has no write to go with.
 TEST_P(sealed_streams, tell_a_peer_that_what_it_sends_cannot_be_opened) {
   tls::server_settings with = serving();
@@ -158,7 +138,7 @@ TEST_P(sealed_streams, tell_a_peer_that_what_it_sends_cannot_be_opened) {
     tls::detail::owned<SSL> made{SSL_new(context.get())};
     SSL_set_connect_state(made.get());
     tls::detail::session client{std::move(made)};
-    auto [served, shaken] = co_await when_all(to.accept(std::move(far)), bare_client::shake_hands(client, near));
+    auto [served, shaken] = co_await when_all(to.accept(std::move(far)), test::bare_peer::shake_hands(client, near));
     const std::string_view no_record{"\x17\x03\x03\x00\x14 twenty bytes of text", 25};
     EXPECT_TRUE(co_await near.write(no_record));
     std::array<std::byte, 8> room;
@@ -167,7 +147,9 @@ TEST_P(sealed_streams, tell_a_peer_that_what_it_sends_cannot_be_opened) {
     std::size_t got = 0;
     tls::detail::session::need next = tls::detail::session::need::input;
     while (next == tls::detail::session::need::input) {
-      co_await bare_client::receive(client, near);
+      const bool goes_on = co_await test::bare_peer::receive(client, near);
+      EXPECT_TRUE(goes_on);
+      if (!goes_on) co_return;
       next = client.open(room, got);
     }
     EXPECT_EQ(next, tls::detail::session::need::error);
@@ -187,6 +169,109 @@ TEST_P(sealed_streams, tell_an_end_from_a_cut) {
     EXPECT_EQ(came, "some");
     EXPECT_EQ(ended, tls::errc::truncated);
     EXPECT_EQ(ended.message(), "the connection was cut without a farewell under TLS");
+  });
+}
+
+TEST_P(sealed_streams, do_nothing_before_the_handshake) {
+  tls::server to{serving()};
+  play([&](tcp::stream& /*near*/, tcp::stream& far) -> task<> {
+    tls::stream made = to.begin(std::move(far));
+    std::array<std::byte, 8> room;
+    const std::error_code expected = std::make_error_code(std::errc::not_connected);
+    EXPECT_EQ((co_await made.read_some(room)).error(), expected);
+    EXPECT_EQ((co_await made.write("x")).error(), expected);
+    EXPECT_EQ((co_await made.readable()).error(), expected);
+    EXPECT_EQ((co_await made.writable()).error(), expected);
+    EXPECT_EQ((co_await made.shutdown_send()).error(), expected);
+    EXPECT_EQ(made.try_read_some(room).error(), expected);
+    EXPECT_EQ(made.try_write("x").error(), expected);
+  });
+}
+
+TEST_P(sealed_streams, read_on_after_they_have_ended_sending) {
+  tls::server to{serving()};
+  tls::client from{trusting()};
+  play([&](tcp::stream& near, tcp::stream& far) -> task<> {
+    ends both = co_await seal(from, to, std::move(near), std::move(far));
+    EXPECT_TRUE(co_await both.near->shutdown_send());
+    for (int n = 0; n < 3; ++n) EXPECT_TRUE(co_await both.far->write("12345"));
+    EXPECT_TRUE(co_await both.near->shutdown_send()) << "again";
+    EXPECT_EQ((co_await both.near->write("x")).error(), std::errc::broken_pipe);
+    EXPECT_EQ(both.near->try_write("x").error(), std::errc::broken_pipe);
+    std::array<std::byte, 15> room;
+    EXPECT_EQ((co_await both.near->read_exactly(room)).value(), 15u);
+  });
+}
+
+TEST_P(sealed_streams, end_all_reads_when_they_are_canceled) {
+  tls::server to{serving()};
+  tls::client from{trusting()};
+  play([&](tcp::stream& near, tcp::stream& far) -> task<> {
+    ends both = co_await seal(from, to, std::move(near), std::move(far));
+    const auto read = [&]() -> task<std::error_code> {
+      std::array<std::byte, 8> room;
+      co_return (co_await both.far->read_some(room)).error();
+    };
+    const auto cancel = [&]() -> task<> {
+      both.far->cancel();
+      co_return;
+    };
+    const auto all = co_await when_all(read(), read(), read(), cancel());
+    EXPECT_EQ(std::get<0>(all), errc::canceled);
+    EXPECT_EQ(std::get<1>(all), errc::canceled);
+    EXPECT_EQ(std::get<2>(all), errc::canceled);
+    EXPECT_TRUE(co_await both.near->write("still there"));
+    std::array<std::byte, 11> room;
+    EXPECT_TRUE(co_await both.far->read_exactly(room));
+  });
+}
+
+// Nobody knows how much of it has gone.
+TEST_P(sealed_streams, are_broken_by_a_write_that_is_canceled) {
+  tls::server to{serving()};
+  tls::client from{trusting()};
+  play([&](tcp::stream& near, tcp::stream& far) -> task<> {
+    ends both = co_await seal(from, to, std::move(near), std::move(far));
+    const std::string much = long_text(20'000'000);
+    EXPECT_EQ((co_await with_timeout(20ms, both.near->write(much))).error(), errc::timed_out);
+    std::array<std::byte, 8> room;
+    EXPECT_EQ((co_await both.near->read_some(room)).error(), std::errc::connection_aborted);
+    EXPECT_EQ((co_await both.near->write("x")).error(), std::errc::connection_aborted);
+  });
+}
+
+TEST_P(sealed_streams, may_be_destroyed_in_another_color) {
+  tls::server to{serving()};
+  tls::client from{trusting()};
+  play([&](tcp::stream& near, tcp::stream& far) -> task<> {
+    ends both = co_await seal(from, to, std::move(near), std::move(far));
+    auto elsewhere = std::make_unique<tls::stream>(*std::move(both.far));
+    const auto read = [](tls::stream& by) -> task<std::error_code> {
+      std::array<std::byte, 8> room;
+      co_return (co_await by.read_exactly(room)).error();
+    };
+    auto waits = spawn_in(test::where, read, std::ref(*elsewhere));
+    co_await yield();
+    co_await in(color{8}, [&] { elsewhere.reset(); });
+    EXPECT_EQ(co_await waits.join(), errc::closed);
+  });
+}
+
+TEST_P(sealed_streams, may_move_while_a_coroutine_reads_from_them) {
+  tls::server to{serving()};
+  tls::client from{trusting()};
+  play([&](tcp::stream& near, tcp::stream& far) -> task<> {
+    ends both = co_await seal(from, to, std::move(near), std::move(far));
+    std::array<std::byte, 8> room;
+    tls::stream moved;
+    const auto read = [&]() -> task<result<std::size_t>> { co_return co_await both.far->read_exactly(room); };
+    const auto move_and_write = [&]() -> task<> {
+      EXPECT_TRUE(co_await both.near->write("1234"));
+      moved = *std::move(both.far);
+      EXPECT_TRUE(co_await both.near->write("5678"));
+    };
+    const auto got = co_await when_all(read(), move_and_write());
+    EXPECT_EQ(std::get<0>(got).value(), 8u);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <span>
 #include <string>
@@ -47,54 +48,67 @@ class stream_body {
   [[nodiscard]] virtual tartan::color color() const noexcept = 0;
   [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;
   [[nodiscard]] virtual void* get() noexcept = 0;
+  /// The stream in it, as its destructor would.
+  virtual void destroy() noexcept = 0;
 };
 
 template <class S>
 class stream_body_of final : public stream_body {
  public:
-  explicit stream_body_of(S&& under) noexcept : under_{std::move(under)} {}
+  explicit stream_body_of(S&& under) : under_{std::in_place, std::move(under)} {}
 
-  task<result<std::size_t>> read_some(mutable_bytes into) override { co_return co_await under_.read_some(into); }
-  task<result<>> readable() override { co_return co_await under_.readable(); }
+  task<result<std::size_t>> read_some(mutable_bytes into) override {
+    if (!under_) co_return errc::closed;  // its any_stream was destroyed; a coroutine that reads on has kept this
+    co_return co_await under_->read_some(into);
+  }
+  task<result<>> readable() override { co_return co_await under_->readable(); }
   result<std::size_t> try_read_some(mutable_bytes into, std::source_location site) override {
-    if constexpr (requires { under_.try_read_some(into, site); }) {
-      return under_.try_read_some(into, site);
+    if constexpr (requires { under_->try_read_some(into, site); }) {
+      return under_->try_read_some(into, site);
     } else {
-      return under_.try_read_some(into);
+      return under_->try_read_some(into);
     }
   }
-  task<result<std::size_t>> write(const_bytes all) override { co_return co_await under_.write(all); }
-  task<result<std::size_t>> write(byte_parts parts) override { co_return co_await under_.write(parts); }
-  task<result<>> writable() override { co_return co_await under_.writable(); }
+  task<result<std::size_t>> write(const_bytes all) override { co_return co_await under_->write(all); }
+  task<result<std::size_t>> write(byte_parts parts) override { co_return co_await under_->write(parts); }
+  task<result<>> writable() override { co_return co_await under_->writable(); }
   result<std::size_t> try_write(byte_parts parts, std::source_location site) override {
-    if constexpr (requires { under_.try_write(parts, site); }) {
-      return under_.try_write(parts, site);
+    if constexpr (requires { under_->try_write(parts, site); }) {
+      return under_->try_write(parts, site);
     } else {
-      return under_.try_write(parts);
+      return under_->try_write(parts);
     }
   }
-  task<result<>> shutdown_send() override { co_return co_await under_.shutdown_send(); }
+  task<result<>> shutdown_send() override { co_return co_await under_->shutdown_send(); }
   void close(std::source_location site) override {
-    if constexpr (requires { under_.close(site); }) {
-      under_.close(site);
+    if constexpr (requires { under_->close(site); }) {
+      under_->close(site);
     } else {
-      under_.close();
+      under_->close();
     }
   }
   void cancel(std::source_location site) override {
-    if constexpr (requires { under_.cancel(site); }) {
-      under_.cancel(site);
+    if constexpr (requires { under_->cancel(site); }) {
+      under_->cancel(site);
     } else {
-      under_.cancel();
+      under_->cancel();
     }
   }
-  bool is_open() const noexcept override { return under_.is_open(); }
-  tartan::color color() const noexcept override { return under_.color(); }
+  void destroy() noexcept override { under_.reset(); }
+  bool is_open() const noexcept override { return under_->is_open(); }
+  tartan::color color() const noexcept override { return under_->color(); }
   const std::type_info& type() const noexcept override { return typeid(S); }
-  void* get() noexcept override { return &under_; }
+  void* get() noexcept override { return &*under_; }
 
  private:
-  S under_;
+  std::optional<S> under_;
+};
+
+/// What stream_reads reads from.
+struct body_handle {
+  std::shared_ptr<stream_body> of;
+
+  [[nodiscard]] task<result<std::size_t>> read_some(mutable_bytes into) const { return of->read_some(into); }
 };
 
 }  // namespace detail
@@ -106,19 +120,42 @@ class stream_body_of final : public stream_body {
 /// Lifetime: owns the stream inside. Pending operations survive a move; if the object is destroyed or closed, they end with errc::closed.
 /// Errors: those of the stream inside; errc::closed if there is none. std::bad_alloc from the constructor.
 /// Cost: an allocation by the constructor; for each operation a virtual call and a coroutine frame from the worker's pool; try_* need no frame.
-class any_stream : public detail::stream_reads<any_stream> {
-  using reads = detail::stream_reads<any_stream>;
+class any_stream {
+  using reads = detail::stream_reads<detail::body_handle>;
 
  public:
   /// Closed.
   any_stream() noexcept = default;
   template <class S>
     requires(!std::same_as<S, any_stream> && !std::is_reference_v<S>) && stream_of_bytes<S>
-  any_stream(S&& under) : body_{std::make_unique<detail::stream_body_of<S>>(std::move(under))} {}
+  any_stream(S&& under) : body_{std::make_shared<detail::stream_body_of<S>>(std::move(under))} {}
+  any_stream(any_stream&& other) noexcept : body_{std::exchange(other.body_, nullptr)} {}
+  any_stream& operator=(any_stream&& other) noexcept {
+    if (this != &other) {
+      drop();
+      body_ = std::exchange(other.body_, nullptr);
+    }
+    return *this;
+  }
+  ~any_stream() { drop(); }
 
-  using reads::read_some;
   [[nodiscard]] task<result<std::size_t>> read_some(mutable_bytes into) {
     return body_ != nullptr ? body_->read_some(into) : closed<std::size_t>();
+  }
+  [[nodiscard]] task<result<std::size_t>> read_exactly(mutable_bytes into) {
+    return body_ != nullptr ? reads::read_exactly({body_}, into) : closed<std::size_t>();
+  }
+  [[nodiscard]] task<result<std::size_t>> read_until(std::string& into, std::string_view delimiter, std::size_t most) {
+    return body_ != nullptr ? reads::read_until({body_}, into, delimiter, most) : closed<std::size_t>();
+  }
+  [[nodiscard]] task<result<std::size_t>> read_some(buf::chain& into, std::size_t most) {
+    return body_ != nullptr ? reads::read_some({body_}, into, most) : closed<std::size_t>();
+  }
+  [[nodiscard]] task<result<buf::line>> read_line(buf::chain& into, std::size_t most) {
+    return body_ != nullptr ? reads::read_line({body_}, into, most) : closed<buf::line>();
+  }
+  [[nodiscard]] task<result<std::size_t>> read_until(buf::chain& into, std::string_view delimiter, std::size_t most) {
+    return body_ != nullptr ? reads::read_until({body_}, into, delimiter, most) : closed<std::size_t>();
   }
   [[nodiscard]] task<result<>> readable() { return body_ != nullptr ? body_->readable() : closed<void>(); }
   [[nodiscard]] result<std::size_t> try_read_some(mutable_bytes into, std::source_location site = std::source_location::current()) {
@@ -162,7 +199,11 @@ class any_stream : public detail::stream_reads<any_stream> {
     co_return errc::closed;
   }
 
-  std::unique_ptr<detail::stream_body> body_;
+  void drop() noexcept {
+    if (body_ != nullptr) std::exchange(body_, nullptr)->destroy();
+  }
+
+  std::shared_ptr<detail::stream_body> body_;
 };
 
 }  // namespace tartan

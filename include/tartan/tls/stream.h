@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 #include <tartan/buf/bytes.h>
+#include <tartan/buf/chain.h>
 #include <tartan/core/color.h>
 #include <tartan/core/result.h>
 #include <tartan/core/task.h>
 #include <tartan/io/any_stream.h>
-#include <tartan/io/stream_reads.h>
 
 namespace tartan::tls {
 
@@ -24,17 +24,17 @@ class link;  // a connection's state, shared with the operations in progress
 ///
 /// Color: that of the underlying stream. Cryptography runs in the events that read and write. A handshake takes about a millisecond of CPU (RSA) or a
 /// third of that (ECDSA), in one event for each message from the peer.
-/// Lifetime: destroying the stream closes the underlying one; pending operations end with errc::closed.
-/// Errors: those of the underlying stream; tls::errc. After any error except errc::canceled from a read, nothing more can be sent or received. A canceled
-/// write may have sent a part, so it breaks the connection too.
+/// Lifetime: destroying the stream closes the underlying one; pending operations end with errc::closed. In an event of another color this happens a moment
+/// later. Pending operations survive a move.
+/// Errors: those of the underlying stream; tls::errc; std::errc::not_connected before the handshake; std::errc::broken_pipe for a write after
+/// shutdown_send(), after which reading goes on. After any other error except errc::canceled from a read, nothing more can be sent or received. A canceled
+/// write may have sent a part, so it breaks the connection too; later operations then give std::errc::connection_aborted.
 /// Limits: any number of reads and writes may wait; each direction serves them in order. The settings limit the handshake's time. A peer that makes this
 /// end owe it more than 256 KB of answers (key updates that it does not read) gets tls::errc::protocol.
 /// Order: errc::end_of_stream, the end that the peer has announced, comes after all its bytes. A connection that ends unannounced gives
 /// tls::errc::truncated.
 /// Cost: two copies of the bytes more than TCP. OpenSSL keeps 10 to 20 KB for each connection; an idle one has no buffers beyond that.
-class stream : public tartan::detail::stream_reads<stream> {
-  using reads = tartan::detail::stream_reads<stream>;
-
+class stream {
  public:
   /// Closed.
   stream() noexcept = default;
@@ -47,8 +47,12 @@ class stream : public tartan::detail::stream_reads<stream> {
   /// Errors: tls::errc; certificate_category(), alert_category(); tartan::errc::timed_out.
   [[nodiscard]] task<result<>> handshake();
 
-  using reads::read_some;
   [[nodiscard]] task<result<std::size_t>> read_some(mutable_bytes into);
+  [[nodiscard]] task<result<std::size_t>> read_exactly(mutable_bytes into);
+  [[nodiscard]] task<result<std::size_t>> read_until(std::string& into, std::string_view delimiter, std::size_t most);
+  [[nodiscard]] task<result<std::size_t>> read_some(buf::chain& into, std::size_t most);
+  [[nodiscard]] task<result<buf::line>> read_line(buf::chain& into, std::size_t most);
+  [[nodiscard]] task<result<std::size_t>> read_until(buf::chain& into, std::string_view delimiter, std::size_t most);
   /// May complete although try_read_some() then finds nothing: TLS has messages without data.
   [[nodiscard]] task<result<>> readable();
   [[nodiscard]] result<std::size_t> try_read_some(mutable_bytes into);
@@ -65,6 +69,7 @@ class stream : public tartan::detail::stream_reads<stream> {
 
   /// Without a closing alert, which shutdown_send() sends.
   void close(std::source_location site = std::source_location::current());
+  /// Also cancels sending what try_write() has buffered, and so breaks the connection in that case.
   void cancel(std::source_location site = std::source_location::current());
   [[nodiscard]] bool is_open() const noexcept;
   [[nodiscard]] tartan::color color() const noexcept;

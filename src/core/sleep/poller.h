@@ -48,6 +48,8 @@ class poller {
 
   /// A worker's thread is about to be started: from now on it is awake. Worker 0 is told nothing.
   virtual void starts(unsigned /*worker*/) noexcept {}
+  /// It leaves, and does nothing any more.
+  virtual void leaves(unsigned /*worker*/) noexcept {}
 
   /// Monotonic; the same on all threads.
   [[nodiscard]] virtual std::uint64_t now_ns() noexcept = 0;

@@ -113,6 +113,17 @@ TEST_P(simulated_time, goes_on_whenever_the_time_for_a_job_is_up) {
   EXPECT_EQ(left, 0);
 }
 
+// It would count as awake, and time would stand still for ever.
+TEST_P(simulated_time, goes_on_when_a_worker_has_left) {
+  in_color([&]() -> task<> {
+    const auto before = now();
+    rt().set_workers(1);
+    EXPECT_TRUE(co_await sleep(1h));
+    EXPECT_TRUE(co_await blocking([] { return true; }));
+    EXPECT_GE(now(), before + 1h);
+  });
+}
+
 /// Sleeps again and again until the runtime stops.
 task<> go_on_sleeping() {
   for (;;) {

@@ -49,6 +49,16 @@ void simulated_world::starts(unsigned worker) noexcept {
   sleepers_[worker].sleeps = false;
 }
 
+/// Those that sleep may be all that there are now.
+void simulated_world::leaves(unsigned worker) noexcept {
+  {
+    const std::lock_guard hold{lock_};
+    sleepers_[worker] = {};
+    give_turn();
+  }
+  ring();
+}
+
 /// Lets all that sleep look again. Takes no lock: called from signal handlers, and from within the network by a foreign thread that has
 /// made something due for which all workers sleep too long.
 void simulated_world::ring() noexcept {

@@ -25,6 +25,7 @@ class simulated_world final : public poller {
 
   void attach(unsigned workers) override;
   void starts(unsigned worker) noexcept override;
+  void leaves(unsigned worker) noexcept override;
   [[nodiscard]] std::uint64_t now_ns() noexcept override { return now_ns_.load(std::memory_order_acquire); }  // pairs with jump
   slept sleep(unsigned worker, wake_token& token, sleep_limit limit) noexcept override;
   void wake(unsigned worker, wake_token& token) noexcept override;

@@ -160,7 +160,7 @@ TEST_P(streams_of_any_kind, move_and_know_what_they_are) {
     any_stream first{std::move(ends->near)};
     EXPECT_EQ(first.color(), here_color);
     any_stream second{std::move(first)};
-    EXPECT_FALSE(first.is_open());  // NOLINT(bugprone-use-after-move): it is closed
+    EXPECT_FALSE(first.is_open()) << "what was moved from is closed";
     EXPECT_EQ(second.as<local::stream>(), nullptr);
     tcp::stream* const under = second.as<tcp::stream>();
     EXPECT_TRUE(under != nullptr && under->native_handle() == descriptor);

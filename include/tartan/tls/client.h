@@ -17,7 +17,8 @@ namespace tartan::tls {
 struct client_settings {
   /// The authorities to trust: a file in PEM; "": the system's (on Debian, the package ca-certificates).
   std::string authorities = {};
-  /// Pinned keys: in addition, the server's verified chain must contain one of them; without `verify`, the server's own certificate. Each is "sha256/" and the SHA-256 of the public key in base64, as in curl.
+  /// Pinned keys: in addition, the server's verified chain must contain one of them, or without `verify` the server's own certificate. Each is "sha256/"
+  /// and the SHA-256 of the public key in base64, as in curl.
   /// Empty: any key.
   std::vector<std::string> pins = {};
   /// Whether the server's certificate must be trusted and match the host name. For tests only: without it anybody may be at the other end.

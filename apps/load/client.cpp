@@ -5,7 +5,9 @@
 #include <tartan/time/with_timeout.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -23,6 +25,12 @@ constexpr double slow_pieces = 10;    // reads per second of such a client
 
 std::int64_t ns_of(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
 
+/// The first reason only: ten thousand clients would have the same one.
+void tell_once(const std::string& host, std::error_code why) {
+  static std::atomic<bool> is_told{false};
+  if (!is_told.exchange(true)) std::fprintf(stderr, "tartan-load: no TLS connection to '%s': %s\n", host.c_str(), why.message().c_str());
+}
+
 clock::time_point at(std::int64_t ns) { return clock::time_point{clock::duration{ns}}; }
 
 }  // namespace
@@ -37,8 +45,8 @@ tartan::task<> client::run() {
   watch(now_ns(load_.runtime));
   co_await ask();
   timer_.cancel();
-  was_connected_ = stream_.is_open();
-  stream_.close();
+  was_connected_ = is_open();
+  close();
   if (is_paced()) count_rest();
 }
 
@@ -47,7 +55,7 @@ tartan::task<> client::ask() {
   while (goes_on) {
     const ending how = co_await use_connection();
     if (load_.counts.is_over()) co_return co_await stay();
-    stream_.close();
+    close();
     if (how == ending::failed) {
       const tartan::result<> slept = co_await tartan::sleep(after_failure);
       goes_on = slept.has_value();
@@ -81,7 +89,12 @@ tartan::task<client::ending> client::use_connection() {
       if (!is_due) co_return ending::renewed;
     }
     begin_request();
-    const tartan::result<std::size_t> sent = co_await stream_.write(page_->request);
+    tartan::result<std::size_t> sent = tartan::errc::closed;
+    if (site_.secure == nullptr) {
+      sent = co_await stream_.write(page_->request);
+    } else {
+      sent = co_await sealed_.write(page_->request);
+    }
     verdict answer = verdict::failed;
     if (sent) {
       answer = co_await receive();
@@ -121,10 +134,28 @@ tartan::task<bool> client::open() {
     if (made.error() != tartan::errc::canceled) fail(is_late ? error_kind::timeout : error_kind::connect);
     co_return false;
   }
-  stream_ = std::move(*made);
-  if (load_.settings.pause_read != 0) static_cast<void>(stream_.set_receive_buffer(slow_buffer));
+  if (load_.settings.pause_read != 0) static_cast<void>(made->set_receive_buffer(slow_buffer));
+  if (site_.secure == nullptr) {
+    stream_ = std::move(*made);
+  } else {
+    tartan::result<tartan::tls::stream> sealed = co_await tartan::with_timeout(limit, site_.secure->connect(std::move(*made), site_.host));
+    now_ = now_ns(load_.runtime);
+    if (!sealed) {
+      if (sealed.error() != tartan::errc::canceled) {
+        tell_once(site_.host, sealed.error());
+        fail(sealed.error() == tartan::errc::timed_out ? error_kind::timeout : error_kind::connect);
+      }
+      co_return false;
+    }
+    sealed_ = std::move(*sealed);
+  }
   load_.counts.count_connection();
   co_return true;
+}
+
+void client::close() {
+  stream_.close();
+  sealed_ = {};
 }
 
 void client::arrive() {
@@ -178,7 +209,12 @@ void client::end_request() {
 tartan::task<client::verdict> client::receive() {
   verdict result = verdict::more;
   while (result == verdict::more) {
-    const tartan::result<std::size_t> got = co_await stream_.read_some(room());
+    tartan::result<std::size_t> got = tartan::errc::closed;
+    if (site_.secure == nullptr) {
+      got = co_await stream_.read_some(room());
+    } else {
+      got = co_await sealed_.read_some(room());
+    }
     result = got ? take(*got) : end_of_input(got.error());
     if (result != verdict::more || load_.settings.pause_read == 0) continue;
     const bool goes_on = co_await pause(*got);
@@ -286,10 +322,10 @@ void client::watch(std::int64_t from) {
 
 void client::look_at_clock() {
   const std::int64_t now = now_ns(load_.runtime);
-  const bool is_waiting = page_ != nullptr && stream_.is_open();
+  const bool is_waiting = page_ != nullptr && is_open();
   if (is_waiting && now - waiting_since_ >= ns_of(load_.settings.timeout)) {
     timed_out_ = true;
-    stream_.cancel();
+    site_.secure != nullptr ? sealed_.cancel() : stream_.cancel();
     return watch(now);
   }
   watch(is_waiting ? waiting_since_ : now);

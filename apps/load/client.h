@@ -6,6 +6,7 @@
 #include <tartan/core/task.h>
 #include <tartan/io/tcp.h>
 #include <tartan/time/timer.h>
+#include <tartan/tls/stream.h>
 
 #include <array>
 #include <cstddef>
@@ -62,6 +63,8 @@ class client {
   static tartan::task<> stay();
   tartan::task<ending> use_connection();
   tartan::task<bool> open();
+  [[nodiscard]] bool is_open() const noexcept { return site_.secure != nullptr ? sealed_.is_open() : stream_.is_open(); }
+  void close();
   tartan::task<bool> wait_until_due();
   tartan::task<verdict> receive();
   tartan::task<bool> pause(std::size_t bytes);
@@ -95,7 +98,8 @@ class client {
   const site& site_;
   random_source chance_;
   response_reader reader_;
-  tartan::tcp::stream stream_;
+  tartan::tcp::stream stream_;  ///< of a server that speaks plain HTTP
+  tartan::tls::stream sealed_;  ///< of one that speaks TLS
   tartan::timer timer_;
   const page* page_ = nullptr;      ///< what is asked for
   std::string collected_;           ///< of a body of which nobody knows yet what it has to be

@@ -1,7 +1,9 @@
 #include "load/plan.h"
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "load/header.h"
 #include "load/place.h"
@@ -20,9 +22,20 @@ std::string request_of(const url& from, const std::string& path, const load_sett
   return made + "\r\n";
 }
 
+/// Each connection makes a whole handshake: what it costs is a part of what is measured.
+std::shared_ptr<tartan::tls::client> secured(const load_settings& of) {
+  tartan::tls::client_settings with;
+  with.authorities = of.tls_ca;
+  with.verify = of.tls_verify;
+  with.protocols = {"http/1.1"};
+  with.most_sessions = 0;
+  return std::make_shared<tartan::tls::client>(std::move(with));
+}
+
 }  // namespace
 
 plan::plan(const load_settings& of) {
+  std::shared_ptr<tartan::tls::client> secure;
   if (of.urls.empty()) throw std::invalid_argument{"no --url"};
   std::vector<double> weights;
   std::vector<set_file> files;
@@ -38,6 +51,11 @@ plan::plan(const load_settings& of) {
     const url read = parse_url(each);
     site& made = sites_.emplace_back();
     made.at = first_that_accepts(look_up(read.at));
+    if (read.is_sealed) {
+      if (secure == nullptr) secure = secured(of);
+      made.secure = secure;
+      made.host = read.at.host.substr(0, read.at.host.find('%'));  // without a zone
+    }
     const std::string folder = read.path.ends_with('/') ? read.path : read.path + "/";
     for (std::size_t n = 0; n < files.size(); ++n) made.pages.push_back({request_of(read, folder + files[n].name, of), &bodies_[n]});
     if (of.set) continue;

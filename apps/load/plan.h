@@ -2,9 +2,11 @@
 /// What may be asked for.
 
 #include <tartan/io/address.h>
+#include <tartan/tls/client.h>
 
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,12 +26,14 @@ struct page {
 /// A server's pages. Constant while the load runs; who learns what a body has to be apart.
 struct site {
   tartan::address at;
+  std::shared_ptr<tartan::tls::client> secure;  ///< null: the server speaks plain HTTP
+  std::string host;                             ///< that its certificate has to name
   std::vector<page> pages;
 };
 
 class plan {
  public:
-  /// Errors: std::invalid_argument.
+  /// Errors: std::invalid_argument; std::runtime_error for authorities that cannot be read.
   explicit plan(const load_settings& of);
 
   [[nodiscard]] const site& site_of(std::uint64_t client) const noexcept { return sites_[client % sites_.size()]; }

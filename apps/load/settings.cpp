@@ -97,10 +97,10 @@ struct raw_options {
 
 void add_load_options(CLI::App& app, load_settings& s, raw_options& raw) {
   app.add_option("--url", s.urls,
-                 "What to ask for: port 80 if none is given, a fragment is dropped; https and user@ are refused. "
+                 "What to ask for: port 80 or 443 if none is given, a fragment is dropped; user@ is refused. "
                  "May be repeated: client i takes number i modulo their number")
       ->check(is_url)
-      ->type_name("http://HOST:PORT/path")
+      ->type_name("http[s]://HOST:PORT/path")
       ->allow_extra_args(false);
   app.add_option("--header", s.headers, "A header of each request; Host takes the place of the url's; may be said again")
       ->check(CLI::Validator{wrong_with_header, ""})
@@ -120,6 +120,8 @@ void add_load_options(CLI::App& app, load_settings& s, raw_options& raw) {
              "Open loop: so many requests per second in all; latency counts from when a request was to be sent; 0: closed loop");
   add_number(app, "--timeout", s.timeout, from_to(0.001, 1e6, "0.001 to 1000000"), "S", "For an answer; then the client connects anew");
   add_number(app, "--pause-read", s.pause_read, from_to(0, most_of_all), "BYTES", "A client reads so many per second; 0: what there is");
+  CLI::Option* const ca = app.add_option("--tls-ca", s.tls_ca, "Trust the certificates of FILE (PEM) instead of the system's")->type_name("FILE");
+  app.add_flag("--tls-no-verify{false}", s.tls_verify, "Accept any certificate of an https server")->excludes(ca);
   add_number(app, "--seed", s.seed, from_to(0, ~std::uint64_t{0}), "N", "Of what is chosen by chance; else it is made up, and told");
 }
 

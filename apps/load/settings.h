@@ -28,6 +28,8 @@ struct load_settings {
   std::uint64_t seed = 0;
   std::optional<set_description> set;
   std::optional<std::string> body;            ///< of every url
+  std::string tls_ca;                         ///< a file in PEM of authorities to trust; empty: the system's
+  bool tls_verify = true;
 };
 
 /// What belongs to this process.

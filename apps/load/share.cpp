@@ -11,7 +11,7 @@ json_object share::to_json() const {
   for (std::size_t n = 0; n < load.headers.size(); ++n) made.add("header" + std::to_string(n), load.headers[n]);
   made.add("clients", load.clients).add("requests_per_connection", load.requests_per_connection).add("seconds", load.seconds);
   made.add("requests", load.requests).add("rate", load.rate).add("timeout", load.timeout).add("pause_read", load.pause_read);
-  made.add("seed", load.seed);
+  made.add("seed", load.seed).add("tls_ca", load.tls_ca).add("tls_verify", std::uint64_t{load.tls_verify ? 1U : 0U});
   if (load.set) made.add("set", load::to_json(*load.set));
   if (load.body) made.add("body", *load.body);
   return made;
@@ -32,6 +32,8 @@ share share::parse(const flat_json& from) {
   read.load.timeout = from.number<double>("timeout");
   read.load.pause_read = whole("pause_read");
   read.load.seed = whole("seed");
+  read.load.tls_ca = from.text("tls_ca");
+  read.load.tls_verify = whole("tls_verify") != 0;
   if (from.has("set")) read.load.set = set_of_json(from.text("set"));
   if (from.has("body")) read.load.body = from.text("body");
   if (read.load.urls.empty() || read.load.clients == 0) throw std::runtime_error{"the master does not say what to do"};

@@ -19,6 +19,8 @@ load_settings sample() {
   s.rate = 1000;
   s.timeout = 0.25;
   s.pause_read = 99;
+  s.tls_ca = "/some/ca.pem";
+  s.tls_verify = false;
   s.seed = 18446744073709551615u;
   s.set = specweb99_set(72, 0, 3);
   s.body = std::string("x\0\n\"y", 5);
@@ -64,6 +66,8 @@ TEST(a_share, comes_back_from_what_the_master_says) {
   EXPECT_EQ(read.load.set, said.load.set);
   EXPECT_EQ(read.load.body, said.load.body);
   EXPECT_EQ(read.load.pause_read, said.load.pause_read);
+  EXPECT_EQ(read.load.tls_ca, said.load.tls_ca);
+  EXPECT_EQ(read.load.tls_verify, said.load.tls_verify);
 }
 
 TEST(a_share, without_clients_or_urls_is_refused) {

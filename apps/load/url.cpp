@@ -13,18 +13,19 @@ namespace load {
 namespace {
 
 constexpr std::uint16_t http_port = 80;
+constexpr std::uint16_t https_port = 443;
 
 [[noreturn]] void refuse(const std::string& why) {
   throw std::invalid_argument{why};
 }
 
 /// What follows the scheme, which has no case (RFC 3986, 3.1).
-std::string_view without_scheme(std::string_view text) {
-  constexpr std::string_view scheme = "http://";
-  if (equals(text.substr(0, scheme.size()), scheme)) return text.substr(scheme.size());
-  if (equals(text.substr(0, std::min(text.find(':'), text.size())), "https"))
-    refuse("https is not supported: expected http://HOST:PORT/path");
-  refuse("expected http://HOST:PORT/path");
+std::string_view without_scheme(std::string_view text, bool& is_sealed) {
+  for (const std::string_view scheme : {std::string_view{"http://"}, std::string_view{"https://"}}) {
+    is_sealed = scheme.starts_with("https");
+    if (equals(text.substr(0, scheme.size()), scheme)) return text.substr(scheme.size());
+  }
+  refuse("expected http://HOST:PORT/path or https://HOST:PORT/path");
 }
 
 /// Of a path and a query.
@@ -43,13 +44,14 @@ void check_bytes(std::string_view text) {
 }
 
 url read(std::string_view text) {
-  const std::string_view rest = without_scheme(text);
+  bool is_sealed = false;
+  const std::string_view rest = without_scheme(text, is_sealed);
   const std::string_view sent = rest.substr(0, rest.find('#'));
   const std::string_view before_query = sent.substr(0, sent.find('?'));
   const std::size_t end = std::min(before_query.find('/'), before_query.size());
   const authority where = parse_authority(sent.substr(0, end), "%25");
   check_bytes(sent.substr(end));
-  url made{place::of(where, http_port), where.host_header(), std::string{before_query.substr(end)},
+  url made{is_sealed, place::of(where, is_sealed ? https_port : http_port), where.host_header(), std::string{before_query.substr(end)},
            std::string{sent.substr(before_query.size())}};
   if (made.at.port == 0) refuse("port 0 cannot be connected to: ports are 1 to 65535");
   if (made.path.empty()) made.path = "/";

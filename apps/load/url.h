@@ -9,13 +9,14 @@
 namespace load {
 
 struct url {
+  bool is_sealed = false;  ///< https
   place at;
   std::string host;   ///< as the Host header has it
   std::string path;   ///< begins with a slash; "/" if the text has none
   std::string query;  ///< with its question mark; empty: none
 };
 
-/// "http://HOST[:PORT][/PATH][?QUERY][#FRAGMENT]" (RFC 3986; RFC 9110, 4.2). The port is 80 if it is left out or empty.
+/// "http[s]://HOST[:PORT][/PATH][?QUERY][#FRAGMENT]" (RFC 3986; RFC 9110, 4.2). If the port is left out or empty it is 80, or 443 for https.
 /// A fragment is dropped: it is for the client alone. Path and query are sent as they are written: nothing is decoded,
 /// encoded or normalized.
 ///

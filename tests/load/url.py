@@ -1,10 +1,13 @@
 """What a URL, --master and --join may say, and what is made of it."""
+import http.server
 import socket
+import ssl
 import subprocess
+import threading
 
 import harness
 from harness import SOME, errors_of, expect, right, run, test
-from odd_server import PATIENCE_S, odd_server
+from odd_server import BODY, PATIENCE_S, odd_server
 
 
 @test
@@ -32,7 +35,6 @@ def a_url_that_is_refused_ends_the_program_before_anything_is_begun():
         for url, why in {f"http://127.0.0.1:{s.port + 65536}/": f"port {s.port + 65536} is above 65535, the highest port",
                          f"http://127.0.0.1:{s.port + (1 << 32)}/": "is above 65535, the highest port",
                          f"http://me@127.0.0.1:{s.port}/": "user information before '@' is not sent",
-                         f"https://127.0.0.1:{s.port}/": "https is not supported",
                          f"ftp://127.0.0.1:{s.port}/": "expected http://HOST:PORT/path",
                          f"http://127.0.0.1:{s.port}/a b": "write %20",
                          "http://::1/": "an IPv6 address stands in brackets"}.items():
@@ -72,3 +74,57 @@ def an_ipv6_address_is_asked_and_named_in_brackets():
         result = run("--url", f"http://[::1]:{s.port}?x", *SOME)
     expect(errors_of(result) == {} and result["requests"] == 100, result)
     expect(set(s.heads) == {f"GET /?x HTTP/1.1\r\nHost: [::1]:{s.port}"}, s.heads[0])
+
+
+class tls_server:
+    """Answers each request on each of its connections with BODY, under a certificate of its own."""
+
+    def __enter__(self):
+        key, certificate = harness.SCRATCH / "tls.key", harness.SCRATCH / "tls.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", str(key),
+                        "-out", str(certificate), "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"],
+                       check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+
+        class handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(BODY)))
+                self.end_headers()
+                self.wfile.write(BODY)
+
+            def log_message(self, *_):
+                pass
+
+        class quiet(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_):  # a client that refuses the certificate
+                pass
+
+        self.server = quiet(("127.0.0.1", 0), handler)
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.certificate = str(certificate)
+        self.url = f"https://127.0.0.1:{self.server.server_address[1]}/x"
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@test
+def a_sealed_server_is_asked_and_its_certificate_looked_at():
+    with tls_server() as s:
+        for options in (("--tls-ca", s.certificate), ("--tls-no-verify",)):
+            result = run("--url", s.url, *options, "--clients", "2", "--requests", "20", "--warm-up", "0", "--requests-per-connection", "5")
+            expect(result["requests"] == 20 and errors_of(result) == {} and result["connections"] >= 4, result)
+        done = subprocess.run([harness.PROGRAM, "http", "--url", s.url, "--clients", "2", "--seconds", "0.2", "--warm-up", "0", "--json", "-"],
+                              capture_output=True, text=True, timeout=PATIENCE_S)
+        expect("no TLS connection to '127.0.0.1': certificate not accepted: self-signed certificate" in done.stderr, done.stderr)
+        expect(done.stderr.count("no TLS connection") == 1, done.stderr)
+        expect(done.returncode != 0, done)

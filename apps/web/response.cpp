@@ -17,12 +17,13 @@ std::string_view end_of_head(const response_form& form) noexcept {
   return form.http_1_0 ? "\r\nConnection: keep-alive\r\n\r\n" : "\r\n\r\n";
 }
 
-void append(std::string& out, http::status s, std::string_view more_headers, const response_form& form) {
+/// `explanation`: goes on with the body's line.
+void append(std::string& out, http::status s, std::string_view more_headers, const response_form& form, std::string_view explanation = {}) {
   const std::string_view text = http::text_of(s);
   out.append("HTTP/1.1 ").append(text).append("\r\nServer: tartan\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ");
-  out.append(std::to_string(text.size() + 1)).append(more_headers).append(form.headers);
+  out.append(std::to_string(text.size() + explanation.size() + 1)).append(more_headers).append(form.headers);
   out.append("\r\nDate: ").append(form.date).append(end_of_head(form));
-  if (form.with_body) out.append(text).push_back('\n');
+  if (form.with_body) out.append(text).append(explanation).push_back('\n');
 }
 
 std::string content_range(const http::byte_range& part, std::uint64_t size) {
@@ -103,6 +104,10 @@ void append_parts(std::string& out, const page& what, std::span<const http::byte
 
 void append_status(std::string& out, http::status s, const response_form& form) {
   append(out, s, s == http::status::method_not_allowed ? "\r\nAllow: GET, HEAD" : "", form);
+}
+
+void append_plain_http(std::string& out, const response_form& form) {
+  append(out, http::status::bad_request, "", form, ": this port speaks TLS, and the request came without it; use https://");
 }
 
 void append_error_page(std::string& out, http::status s, const page& what, const response_form& form, bool is_apart) {

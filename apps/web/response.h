@@ -52,6 +52,9 @@ void append_parts(std::string& out, const page& what, std::span<const http::byte
 /// Appends a status and, as body, one line that says it. 405 says what is allowed.
 void append_status(std::string& out, http::status s, const response_form& form);
 
+/// Appends 400 for a request that came without TLS to where TLS is spoken; its body says so.
+void append_plain_http(std::string& out, const response_form& form);
+
 /// Appends a page that stands for a status: without what it is known by, so that nobody keeps it for what was asked. `is_apart`: as above.
 void append_error_page(std::string& out, http::status s, const page& what, const response_form& form, bool is_apart = false);
 

@@ -10,6 +10,7 @@
 #include <tartan/time/sleep.h>
 #include <tartan/time/timer.h>
 #include <tartan/time/with_timeout.h>
+#include <tartan/tls/server.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -83,16 +84,35 @@ void check_user(const settings& with, const settings& now) {
   do_for(with.at.user, [&] { tartan::apps::check_user(with.user); });
 }
 
-/// Null if none are needed. Blocks.
-std::shared_ptr<const tls_certificates> certificates_of(const settings& with) {
+/// Errors: as of tls::server, with the place of the certificate that is wrong.
+std::unique_ptr<tartan::tls::server> tls_by(const tartan::tls::server_settings& all, const std::vector<setting_place>& said_at) {
+  try {
+    return std::make_unique<tartan::tls::server>(all);
+  } catch (const std::runtime_error&) {
+    for (std::size_t n = 0; n < all.identities.size(); ++n) {
+      tartan::tls::server_settings alone = all;
+      alone.identities = {all.identities[n]};
+      do_for(said_at[n], [&] { const tartan::tls::server unused{alone}; });
+    }
+    throw;
+  }
+}
+
+/// Null if no port speaks TLS. Blocks.
+std::unique_ptr<tartan::tls::server> tls_of(const settings& with) {
   check_https_only(with);
   if (!needs_certificates(with)) return nullptr;
-  std::vector<tls_files> files;
-  for (const host_settings& each : with.hosts) {
-    if (!each.certificate.empty()) files.push_back({each.names, each.certificate, each.key, each.certificate_at.text});
-  }
   if (with.hosts.front().certificate.empty()) throw std::invalid_argument{with.hosts.front().root_at.text + "TLS needs a certificate for the first host"};
-  return std::make_shared<tls_certificates>(files);
+  tartan::tls::server_settings all;
+  std::vector<setting_place> said_at;
+  for (const host_settings& each : with.hosts) {
+    if (each.certificate.empty()) continue;
+    all.identities.push_back({each.certificate, each.key, each.names});
+    said_at.push_back(each.certificate_at);
+  }
+  all.protocols = {"http/1.1"};
+  all.handshake_limit = std::max(with.times.header, std::chrono::milliseconds{1});
+  return tls_by(all, said_at);
 }
 
 /// Gives the permit back, which has to be gone before its semaphore, when that has ended.
@@ -129,9 +149,7 @@ void set_options(tartan::tcp::listener& door) {
 
 server::server(tartan::runtime& rt, const settings& with, ports which)
     : shortage_{std::make_shared<shortage>(rt)}, log_{log_of(rt, with)},
-      site_{std::make_shared<site>(rt, with, log_.get(), sweeps_, shortage_)}, certificates_{certificates_of(with)},
-      tickets_{certificates_ != nullptr ? std::make_shared<const ticket_keys>() : nullptr}, rotation_{rt},
-      connections_{rt} {
+      site_{std::make_shared<site>(rt, with, log_.get(), sweeps_, shortage_)}, tls_{tls_of(with)}, connections_{rt} {
   somebody_left_ = rt.now() - crowded_for;
   no_sweeps_.reserve(library::most_sweeps);
   if (which == ports::open) open_doors();
@@ -168,7 +186,6 @@ std::vector<server::place> server::places() const {
 
 tartan::task<> server::run() {
   const tartan::result<tartan::semaphore::permit> until_then = co_await accepting_.acquire();
-  if (tickets_ != nullptr) rotation_.set(ticket_keys::interval, [this] { rotate_tickets(); });
   std::vector<tartan::task<>> all;
   for (door& each : doors_) all.push_back(accept_from(each));
   static_cast<void>(co_await tartan::when_all(std::move(all)));
@@ -275,20 +292,8 @@ void server::limit_connections() {
   if (tartan::result<tartan::semaphore::permit> room = room_.try_acquire()) full_ = std::move(*room);
 }
 
-/// For connections that come from then on. Handshakes that are under way keep what they have.
-void server::rotate_tickets() noexcept {
-  std::chrono::minutes again = ticket_keys::interval;
-  try {
-    tickets_ = ticket_keys::after(*tickets_);
-  } catch (const std::exception& wrong) {
-    std::fprintf(stderr, "tartan-web: the keys of TLS tickets stay for one more minute: %s\n", wrong.what());
-    again = std::chrono::minutes{1};
-  }
-  rotation_.set(again, [this] { rotate_tickets(); });  // in its own callback a timer needs no memory
-}
-
 void server::admit(tartan::tcp::stream peer, bool is_secure) {
-  auto client = std::make_unique<connection>(site_, std::move(peer), is_secure ? certificates_ : nullptr, tickets_);
+  auto client = std::make_unique<connection>(site_, std::move(peer), is_secure ? tls_.get() : nullptr);
   connection* const known = client.get();
   const tartan::color own = client->color();
   const std::uint64_t number = ++admitted_;
@@ -340,8 +345,7 @@ struct server::renewal {
   std::string kept;                 ///< names of what would have to change and cannot
   std::unique_ptr<tartan::apps::line_log> log;  ///< null: it is the same one, or none is wanted
   std::shared_ptr<site> next;       ///< null: it would be the same
-  std::shared_ptr<const tls_certificates> certificates;
-  std::shared_ptr<const ticket_keys> tickets;  ///< null: they stay
+  std::unique_ptr<tartan::tls::server> tls;  ///< null: it stays as it is
 };
 
 /// Threads: that of a blocking job. Meanwhile nobody changes what is read here: there is one reload at a time.
@@ -351,17 +355,13 @@ server::renewal server::prepare(settings with) const {
   with.sockets = now.sockets;
   check_user(with, now);
   const bool wants_other_doors = with.listen_tls != now.listen_tls;
-  if (wants_other_doors) static_cast<void>(certificates_of(with));  // as the next start will have it
+  if (wants_other_doors) static_cast<void>(tls_of(with));  // as the next start will have it
   made.kept = keep_fixed(with, now);
   if (wants_other_doors) check_https_only(with, "needs listen-tls, which needs a new start");
-  if (certificates_ != nullptr && needs_certificates(with) && with.hosts.front().certificate.empty()) {
-    made.certificates = certificates_;  // the doors for TLS stay
-    made.kept.append(made.kept.empty() ? "" : ", ").append("certificate");
+  if (tls_ != nullptr && needs_certificates(with) && with.hosts.front().certificate.empty()) {
+    made.kept.append(made.kept.empty() ? "" : ", ").append("certificate");  // the doors for TLS stay
   } else {
-    made.certificates = certificates_of(with);
-    const bool are_both_there = certificates_ != nullptr && made.certificates != nullptr;
-    const bool is_other = are_both_there && !made.certificates->has_same_first(*certificates_);
-    if (is_other) made.tickets = std::make_shared<const ticket_keys>();
+    made.tls = tls_of(with);
   }
   if (site_->is_as(with)) return made;
   if (with.access_log != now.access_log) made.log = log_of(site_->runtime, with);  // only to see that it can be, if there is one
@@ -387,8 +387,11 @@ void server::take(renewal& made) {
     limit_connections();
     site_->runtime.post(std::move(told));
   }
-  certificates_ = std::move(made.certificates);
-  if (made.tickets != nullptr) tickets_ = std::move(made.tickets);
+  if (tls_ != nullptr && made.tls != nullptr) {
+    tls_->reload(std::move(*made.tls));  // its tickets stay good, if the first certificate does
+  } else if (made.tls != nullptr) {
+    tls_ = std::move(made.tls);
+  }
   if (!made.kept.empty()) std::fprintf(stderr, "tartan-web: not changed before the next start: %s\n", made.kept.c_str());
 }
 
@@ -517,7 +520,6 @@ tartan::task<> server::write_log(tartan::task<> flushed) {
 tartan::task<bool> server::drain() {
   draining_ = true;
   drain_ends_ = site_->runtime.now() + site_->settings.times.drain;
-  rotation_.cancel();
   for (door& each : doors_) each.at.close();
   full_.release();  // who was accepted and waits for a place gets one, also where there are as many as there may be
   const auto now = [this] { return site_->runtime.now(); };

@@ -6,7 +6,7 @@
 #include <tartan/core/task.h>
 #include <tartan/core/task_group.h>
 #include <tartan/io/tcp.h>
-#include <tartan/time/timer.h>
+#include <tartan/tls/server.h>
 
 #include <chrono>
 #include <cstddef>
@@ -109,7 +109,6 @@ class server {
   void take(renewal& made);
   void tell_of_failure(const std::exception& wrong, bool is_log_anew) const noexcept;
   void limit_connections();
-  void rotate_tickets() noexcept;
 
   const std::shared_ptr<tartan::semaphore> sweeps_ = std::make_shared<tartan::semaphore>(library::most_sweeps);  ///< of all its sites' libraries
   std::vector<tartan::semaphore::permit> no_sweeps_;  ///< all of them, when it ends
@@ -117,9 +116,7 @@ class server {
   std::unique_ptr<tartan::apps::line_log> log_;  ///< null: none was ever wanted
   std::shared_ptr<site> site_;       ///< for connections that come; each has its own
   std::vector<door> doors_;
-  std::shared_ptr<const tls_certificates> certificates_;  ///< null: none are needed
-  std::shared_ptr<const ticket_keys> tickets_;            ///< null: likewise
-  tartan::timer rotation_;                                ///< of those
+  std::unique_ptr<tartan::tls::server> tls_;  ///< null: no certificates are needed
   tartan::semaphore room_{1};  ///< for one connection more; each door may have accepted one, which waits for it
   tartan::semaphore::permit full_;  ///< room_'s, while there are as many as there may be
   std::map<std::uint64_t, connection*> open_;  ///< in the order in which they came: those that drain has to tell

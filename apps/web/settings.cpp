@@ -74,7 +74,7 @@ void add_options(CLI::App& app, settings& s) {
       ->capture_default_str();
   add_time(app, "--header-timeout", s.times.header, "For the head of a request: then 408; for the first byte of a connection");
   add_time(app, "--idle-timeout", s.times.idle, "For the next request: then the connection is closed; for all of a body: then 408");
-  add_time(app, "--write-timeout", s.times.write, "For each 256 KB of a response, 16 KB of a file over TLS: then the connection is closed");
+  add_time(app, "--write-timeout", s.times.write, "For each 256 KB of a response: then the connection is closed");
   add_time(app, "--drain-timeout", s.times.drain, "For requests in progress, after SIGINT or SIGTERM; "
            "idle connections get half of it, 1 s at most, for one more request");
   app.add_option("--cache-bytes", s.pages.cache.bytes, "Memory for pages; workers keep as much again of old ones, at most. "

@@ -33,6 +33,7 @@ struct worker_store {
   /// More than one is needed where answers wait for the disk, or for who reads slowly.
   static constexpr std::size_t most_spare = 16;
   static constexpr std::size_t most_of_file = 64 * 1024;
+  static constexpr std::size_t most_kept = 32 * 1024;  ///< bytes of the buffers that it keeps for others: few need as much
 
   std::vector<page_cache> pages;  ///< of each host, some of those that it has served
   http::date_clock date;

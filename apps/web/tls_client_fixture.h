@@ -19,12 +19,18 @@
 
 namespace web::test {
 
+/// Makes a certificate in this folder, whose subject has that common name.
+inline void give_certificate(host_settings& to, const std::string& folder, const std::string& name) {
+  const std::string make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=" + name +
+                           " -keyout key -out certificate >made 2>&1";
+  ASSERT_EQ(std::system(("cd '" + folder + "' && " + make).c_str()), 0);
+  to.certificate = folder + "/certificate";
+  to.key = folder + "/key";
+}
+
 /// Makes the first host's certificate in this folder; the server listens for TLS only.
 inline void use_tls(settings& with, const std::string& folder) {
-  const std::string make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=a -keyout key -out certificate >made 2>&1";
-  ASSERT_EQ(std::system(("cd '" + folder + "' && " + make).c_str()), 0);
-  with.hosts[0].certificate = folder + "/certificate";
-  with.hosts[0].key = folder + "/key";
+  give_certificate(with.hosts[0], folder, "a");
   with.listen.clear();
   with.listen_tls = {"127.0.0.1:0"};
 }
@@ -46,6 +52,15 @@ class tls_client {
 
   /// Before the handshake: what it may resume.
   void offer(const session& known) { EXPECT_EQ(SSL_set_session(ssl_.get(), known.get()), 1); }
+  /// Likewise: the host that it asks for.
+  void ask_for(const char* host) { EXPECT_EQ(SSL_set_tlsext_host_name(ssl_.get(), host), 1); }
+  /// The common name in the server's certificate.
+  [[nodiscard]] std::string peer_name() const {
+    std::array<char, 64> name{};
+    const X509* const shown = SSL_get0_peer_certificate(ssl_.get());
+    if (shown != nullptr) X509_NAME_get_text_by_NID(X509_get_subject_name(shown), NID_commonName, name.data(), name.size());
+    return name.data();
+  }
   /// A copy: OpenSSL resumes none of a connection that has ended without a farewell.
   [[nodiscard]] session session_so_far() const { return session{SSL_SESSION_dup(SSL_get0_session(ssl_.get()))}; }
   [[nodiscard]] bool is_resumed() const { return SSL_session_reused(ssl_.get()) == 1; }
@@ -70,6 +85,11 @@ class tls_client {
 
   tartan::task<> send(std::string text) {
     EXPECT_EQ(SSL_write(ssl_.get(), text.data(), static_cast<int>(text.size())), static_cast<int>(text.size()));
+    co_await send_sealed();
+  }
+
+  tartan::task<> say_farewell() {
+    EXPECT_EQ(SSL_shutdown(ssl_.get()), 0);
     co_await send_sealed();
   }
 

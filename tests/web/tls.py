@@ -124,11 +124,20 @@ def who_speaks_another_protocol_is_refused():
             expect(False, "h2 was agreed to")
         except ssl.SSLError as error:
             expect("NO_APPLICATION_PROTOCOL" in str(error).upper().replace(" ", "_"), error)
-        for bytes_sent in (get("/page.html"), b"\x16\x03\x01\x00\x05hello", b"\x00" * 100):
+        for bytes_sent in (b"SSH-2.0-x\r\n", b"\x16\x03\x01\x00\x05hello", b"\x00" * 100):
             with client(s.port) as c:
                 c.send(bytes_sent)
                 c.finish()
                 expect(b"HTTP/1.1" not in c.rest())
+
+
+@test
+def plain_http_is_told_to_come_with_tls():
+    with secured() as s, client(s.port) as c:
+        c.send(get("/page.html"))
+        status, headers, body = c.response()
+        expect((status, headers["connection"]) == (400, "close") and b"https://" in body, status, headers, body)
+        expect(c.rest() == b"")
 
 
 @test

@@ -1,5 +1,3 @@
-#include "web/ticket_keys.h"
-
 #include <array>
 #include <cstddef>
 #include <string>

@@ -39,6 +39,8 @@ void fuzz_target(std::string_view input);
 void fuzz_byte_range(std::string_view input);
 void fuzz_fields(std::string_view input);
 void fuzz_http_date(std::string_view input);
+void fuzz_proxy_header(std::string_view input);
+void fuzz_forwarded_for(std::string_view input);
 void fuzz_config(std::string_view input);
 void fuzz_llhttp(std::string_view input);
 

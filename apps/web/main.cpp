@@ -82,6 +82,8 @@ tartan::task<> end_on(tartan::signal_set& signals, web::server& server, tartan::
   while (const tartan::result<int> number = co_await signals.next()) {
     if (*number == SIGHUP) {
       begin_reload(server, read);
+    } else if (*number == SIGUSR1) {
+      server.reopen_log();
     } else if (std::exchange(is_ending, true)) {
       std::_Exit(128 + *number);
     } else {
@@ -132,7 +134,7 @@ int serve(web::settings with, std::function<web::settings()> read) {
   options.pipe_signal_ignored = true;  // by main
   tartan::runtime rt{options};
   web::server server{rt, with};
-  tartan::signal_set signals{rt, {SIGINT, SIGTERM, SIGHUP}};
+  tartan::signal_set signals{rt, {SIGINT, SIGTERM, SIGHUP, SIGUSR1}};
   if (!with.user.empty()) take_rights(with, server);
   // epoll: the library's only poller for real sockets.
   std::printf("tartan-web: %s on %s with %u worker%s (epoll); Ctrl-C ends it\n", folders_of(with).c_str(), places_of(server).c_str(), rt.workers(),

@@ -452,6 +452,15 @@ tartan::task<> server::reload(std::function<settings()> read) {
   if (!draining_) tartan::apps::notify_manager("READY=1");
 }
 
+void server::reopen_log() noexcept {
+  if (site_->log == nullptr) return;
+  try {
+    log_->reopen(site_->settings.access_log);
+  } catch (const std::bad_alloc&) {
+    std::fputs("tartan-web: no memory to open the access log anew: it is written on as it was; send SIGUSR1 again\n", stderr);
+  }
+}
+
 /// Those behind the last that was told. Gives whether there was memory for all of them. It never meets a connection
 /// that is gone: see serve.
 bool server::tell_to_drain(std::uint64_t& last_told) noexcept {

@@ -60,6 +60,11 @@ class server {
   /// `read` is called on a thread that may block.
   [[nodiscard]] tartan::task<> reload(std::function<settings()> read);
 
+  /// Opens the access log anew, after it was renamed, and nothing else. A file that cannot be opened is told on stderr, and the old one written on.
+  ///
+  /// Errors: none; without memory for it nothing happens, and a line on stderr says so.
+  void reopen_log() noexcept;
+
   /// Accepts no more, closes idle connections, lets requests in progress end, also those of who was accepted and has no place yet, for as long as the
   /// settings say; then ends them too, and says on stderr how many. Gives false if the disk hangs: what it has begun cannot be called off, and is not
   /// waited for longer than 5 s; nor is, then, the access log, so that all ends within 10 s more than the settings say.

@@ -92,7 +92,8 @@ void add_options(CLI::App& app, settings& s) {
       ->type_name("BYTES")
       ->capture_default_str();
   app.add_option("--user", s.user, "Whose rights to take when the ports are open; only root can")->type_name("NAME");
-  app.add_option("--access-log", s.access_log, "Append a line for each answer, in the combined format; SIGHUP opens the file anew")->type_name("FILE");
+  app.add_option("--access-log", s.access_log, "Append a line for each answer, in the combined format; SIGUSR1 and SIGHUP open the file anew")
+      ->type_name("FILE");
   add_time(app, "--recheck", s.pages.recheck, "How long ago a page that is served was compared with the disk, at most, if that answers");
 }
 

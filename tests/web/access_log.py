@@ -102,6 +102,21 @@ def a_log_that_was_renamed_is_begun_anew():
 
 
 @test
+def a_log_that_was_renamed_is_begun_anew_by_a_signal_of_its_own():
+    with logged() as (s, path), s.connect() as c:
+        for number in range(3):
+            c.get("/page.html")
+            wait_for_lines(path, 1)
+            old = path.rename(path.with_suffix(f".{number}"))
+            s.process.send_signal(signal.SIGUSR1)
+            wait_until(path.exists, "the new file")
+            expect(len(lines_of(old)) == 1)
+    with server() as s, s.connect() as c:  # without a log nothing happens
+        s.process.send_signal(signal.SIGUSR1)
+        expect(c.get("/page.html")[0] == 200)
+
+
+@test
 def a_full_disk_costs_lines_and_no_answers():
     complaint = "tartan-web: lines of the access log that are lost: 2 (No space left on device)\n"
     with server("--access-log", "/dev/full", complaint=complaint) as s, s.connect() as c:

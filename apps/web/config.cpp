@@ -75,12 +75,6 @@ void read_headers(toml_section from, std::string& into) {
   });
 }
 
-/// As a request has it when it was decoded.
-bool is_path(const std::string& path) {
-  bool is_hidden = false;
-  return path.starts_with('/') && path.find('\0') == std::string::npos && !http::check_segments(path, is_hidden);
-}
-
 /// Of those that a host can have: where a file was looked for.
 void read_error_pages(toml_section from, std::map<http::status, std::string>& into) {
   constexpr http::status possible[] = {http::status::forbidden, http::status::not_found, http::status::internal_error, http::status::unavailable};
@@ -91,6 +85,44 @@ void read_error_pages(toml_section from, std::map<http::status, std::string>& in
     if (!is_path(path)) from.complain(key, "'" + path + "' is no path, as \"/404.html\"");
     into[*found] = path;
   });
+}
+
+/// As Cache-Control has it.
+void read_cache_control(toml_section& from, std::string& into) {
+  from.text("cache-control", into);
+  if (!http::is_value(into)) from.complain("cache-control", "cannot be the value of a header");
+}
+
+page_rule read_rule(toml_section from) {
+  page_rule rule;
+  from.text("path", rule.path);
+  if (!rule.path.empty() && !is_path(rule.path)) from.complain("path", "'" + rule.path + "' is no beginning of a path, as \"/assets/\"");
+  from.texts("extension", rule.extensions);
+  for (std::string& each : rule.extensions) {
+    const http::lower_name lower{each};
+    if (!http::is_token(each) || each.find('.') != std::string::npos || lower.text().empty()) {
+      from.complain("extension", "'" + each + "' is no extension, as \"js\"");
+    }
+    each.assign(lower.text());
+  }
+  read_cache_control(from, rule.cache_control);
+  if (const auto headers = from.inner("headers")) read_headers(*headers, rule.headers);
+  if (rule.path.empty() && rule.extensions.empty()) from.lacks("path");
+  if (rule.cache_control.empty() && rule.headers.empty()) from.lacks("headers");
+  from.end();
+  return rule;
+}
+
+/// "trusted-proxies" and "proxy-protocol".
+void read_proxies(toml_section& from, proxy_settings& into) {
+  std::vector<std::string> trusted;
+  from.texts("trusted-proxies", trusted, [](const std::string& text) {
+    proxy_settings unused;
+    return trust(unused, text);
+  });
+  for (const std::string& each : trusted) static_cast<void>(trust(into, each));
+  from.flag("proxy-protocol", into.speaks_protocol);
+  if (into.speaks_protocol && !into.are_any()) from.complain("proxy-protocol", "needs trusted-proxies: whoever is not trusted could say anything");
 }
 
 host_settings read_host(toml_section from) {
@@ -107,9 +139,13 @@ host_settings read_host(toml_section from) {
   from.flag("precompressed", host.with.precompressed);
   from.flag("listings", host.with.listings);
   from.flag("dot-files", host.with.dot_files);
-  from.text("cache-control", host.with.pages.cache_control);
-  if (!http::is_value(host.with.pages.cache_control)) from.complain("cache-control", "cannot be the value of a header");
+  from.flag("clean-urls", host.with.clean_urls);
+  from.text("fallback", host.fallback);
+  const bool is_fallback = host.fallback.empty() || is_path(host.fallback);
+  if (!is_fallback) from.complain("fallback", "'" + host.fallback + "' is no path, as \"/index.html\"");
+  read_cache_control(from, host.with.pages.cache_control);
   if (const auto headers = from.inner("headers")) read_headers(*headers, host.with.pages.headers);
+  for (const toml_section& one : from.tables("rule")) host.with.pages.rules.push_back(read_rule(one));
   from.flag("https-only", host.https_only);
   if (const auto pages = from.inner("error-pages")) read_error_pages(*pages, host.error_pages);
   from.text("certificate", host.certificate);
@@ -126,6 +162,11 @@ host_settings read_host(toml_section from) {
 
 }  // namespace
 
+bool is_path(const std::string& text) {
+  bool is_hidden = false;
+  return text.starts_with('/') && text.find('\0') == std::string::npos && !http::check_segments(text, is_hidden);
+}
+
 settings read_config(const std::string& path, settings into) {
   const toml::table all = tartan::apps::parse_toml(path);
   toml_section from{path, "", all};
@@ -136,6 +177,7 @@ settings read_config(const std::string& path, settings into) {
   into.at.listen_tls.text = from.place_of("listen-tls");
   from.integer("workers", into.workers, {0, 1024});
   from.integer("max-connections", into.max_connections, {1, 1'000'000});
+  read_proxies(from, into.proxies);
   from.text("user", into.user);
   into.at.user.text = from.place_of("user");
   from.text("access-log", into.access_log);

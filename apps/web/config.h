@@ -14,4 +14,7 @@ namespace web {
 /// another type or out of its range.
 [[nodiscard]] settings read_config(const std::string& path, settings into = {});
 
+/// Whether a text is a path as a request has it when it was decoded: one that a file can have.
+[[nodiscard]] bool is_path(const std::string& text);
+
 }  // namespace web

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "tests/temporary_folder.h"
 
@@ -99,6 +100,32 @@ error-pages = { 404 = "/not found.html", 503 = "/busy" }
   EXPECT_EQ(found.hosts[1].error_pages, pages);
 }
 
+TEST_F(a_config, sets_what_applications_and_proxies_need) {
+  const settings found = read(R"(
+trusted-proxies = ["10.0.0.0/8", "unix"]
+proxy-protocol = true
+[[host]]
+root = "/srv/a"
+[[host]]
+names = "b.example"
+root = "/srv/b"
+fallback = "/index.html"
+clean-urls = true
+[[host.rule]]
+path = "/assets/"
+cache-control = "immutable"
+[[host.rule]]
+extension = "JS"
+headers = { X-B = "c" }
+)");
+  const host_settings& without = found.hosts.at(0);
+  EXPECT_TRUE(without.fallback.empty() && !without.with.clean_urls && without.with.pages.rules.empty());
+  EXPECT_TRUE(found.hosts.at(1).fallback == "/index.html" && found.hosts[1].with.clean_urls);
+  const std::vector<page_rule> rules{{.path = "/assets/", .cache_control = "immutable"}, {.extensions = {"js"}, .headers = "\r\nX-B: c"}};
+  EXPECT_EQ(found.hosts[1].with.pages.rules, rules);
+  EXPECT_TRUE(found.proxies.speaks_protocol && found.proxies.trusts_unix && found.proxies.trusted.size() == 1);
+}
+
 TEST_F(a_config, needs_only_a_host_with_a_folder) {
   const settings found = read("host = [{root = \"/srv\"}]\n");
   EXPECT_EQ(found.listen, settings{}.listen);
@@ -114,7 +141,8 @@ TEST_F(a_config, names_line_and_key_of_each_mistake) {
       {"", "1: host: is missing"},
       {"[[host]]\nnames = [\"a\"]\n", "1: host.root: is missing"},
       {"worker = 1\n" + host,
-       "1: worker: there is no such key; there are access-log, cache, host, listen, listen-tls, max-connections, timeouts, types, user, workers"},
+       "1: worker: there is no such key; there are access-log, cache, host, listen, listen-tls, max-connections, proxy-protocol, timeouts, "
+       "trusted-proxies, types, user, workers"},
       {"\nworkers = 1.5\n" + host, "2: workers: is no integer from 0 to 1024"},
       {"workers = -1\n" + host, "1: workers: is no integer from 0 to 1024"},
       {"workers = 1025\n" + host, "1: workers: is no integer from 0 to 1024"},
@@ -163,6 +191,30 @@ TEST_F(a_config, names_line_and_key_of_each_mistake) {
       {host + "names = [\".\"]\n", "3: host.names: '.' is no name"},
       {host + "names = \"" + std::string(256, 'a') + "\"\n", "3: host.names: '" + std::string(256, 'a') + "' is no name"},
       {host + "names = [\"a\"]\n" + host + "names = [\"b\", \"A\"]\n", "6: host.names: 'a' is another host's, too"},
+  };
+  for (const auto& each : cases) EXPECT_EQ(error(each.text), each.said) << each.text;
+}
+
+TEST_F(a_config, names_line_and_key_of_a_mistake_about_applications_and_proxies) {
+  const std::string host = "[[host]]\nroot = \"/srv\"\n";
+  const struct {
+    std::string text;
+    std::string said;
+  } cases[] = {
+      {host + "fallback = \"index.html\"\n", "3: host.fallback: 'index.html' is no path, as \"/index.html\""},
+      {host + "clean-urls = \"yes\"\n", "3: host.clean-urls: is neither true nor false"},
+      {host + "rule = 1\n", "3: host.rule: is no list of tables; write [[host.rule]]"},
+      {host + "[[host.rule]]\ncache-control = \"a\"\n", "3: host.rule.path: is missing"},
+      {host + "[[host.rule]]\npath = \"/a\"\n", "3: host.rule.headers: is missing"},
+      {host + "[[host.rule]]\npath = \"a/\"\n", "4: host.rule.path: 'a/' is no beginning of a path, as \"/assets/\""},
+      {host + "[[host.rule]]\nextension = [\".js\"]\n", "4: host.rule.extension: '.js' is no extension, as \"js\""},
+      {host + "[[host.rule]]\nextension = \"js\"\nheaders = { ETag = \"a\" }\n", "5: host.rule.headers.ETag: is one that the server sets"},
+      {host + "[[host.rule]]\npath = \"/a\"\ncache-control = \"\\n\"\n", "5: host.rule.cache-control: cannot be the value of a header"},
+      {host + "[[host.rule]]\npath = \"/a\"\ncaching = \"a\"\nheaders = { a = \"b\" }\n",
+       "5: host.rule.caching: there is no such key; there are cache-control, extension, headers, path"},
+      {"trusted-proxies = [\"10.0.0.0/8\",\n\"10.0.0.1/8\"]\n" + host,
+       "2: trusted-proxies: '10.0.0.1/8' is no range of addresses, as \"10.0.0.0/8\", no address, and not \"unix\""},
+      {"proxy-protocol = true\n" + host, "1: proxy-protocol: needs trusted-proxies: whoever is not trusted could say anything"},
   };
   for (const auto& each : cases) EXPECT_EQ(error(each.text), each.said) << each.text;
 }

@@ -3,9 +3,13 @@
 #include <tartan/core/hints.h>
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "web/address_family.h"
+#include "web/proxies.h"
 #include "web/sending.h"
 
 namespace web {
@@ -28,7 +32,8 @@ connection::connection(std::shared_ptr<site> of, tartan::tcp::stream peer, tarta
 tartan::task<> connection::run() {
   begun_ = talk_.now = talk_.site->runtime.now();
   bool may_begin = true;
-  if (talk_.peer.is_sealed()) may_begin = co_await begin_tls();
+  if (talk_.site->settings.proxies.are_any()) may_begin = co_await meet_proxy();
+  if (may_begin && talk_.peer.is_sealed()) may_begin = co_await begin_tls();
   if (!may_begin) co_return co_await talk_.linger(hurry);
   for (came_ = arrival::nothing; came_ != arrival::end;) {
     wait_for_input();
@@ -48,6 +53,27 @@ tartan::task<> connection::run() {
     talk_.now = talk_.site->runtime.now();  // the peer may have taken long to make room for that
   }
   co_await talk_.linger(conversation::most_lingering);  // until the peer has finished, too
+}
+
+/// Whether the peer is trusted to say who asks. A header of the PROXY protocol has the time of a head. Gives false if there is none: the connection is for
+/// nobody then.
+tartan::task<bool> connection::meet_proxy() {
+  const std::shared_ptr<site> by = talk_.site;  // a reload may come meanwhile
+  const proxy_settings& with = by->settings.proxies;
+  const tartan::result<tartan::address> from = talk_.peer.socket().peer_address();
+  talk_.is_proxied = from && with.trusts(*from);
+  if (!talk_.is_proxied || !with.speaks_protocol) co_return true;
+  talk_.enter(phase::head);  // the header's
+  const auto client = co_await read_proxy_header(talk_.peer.socket());
+  talk_.now = talk_.site->runtime.now();
+  if (client && *client) {
+    talk_.client = (*client)->to_string();
+    talk_.is_proxied = with.trusts(**client);
+  }
+  if (!client && client.error() == std::errc::protocol_error) {
+    throw std::runtime_error{"a connection from the trusted proxy " + host_text(*from) + " does not begin with a header of the PROXY protocol"};
+  }
+  co_return client.has_value();
 }
 
 /// The handshake has the time of a head. Gives false if there is nobody to talk to by TLS.

@@ -75,6 +75,7 @@ class alignas(64) connection {
     gone,  ///< nobody is there to be told anything
   };
 
+  tartan::task<bool> meet_proxy();
   tartan::task<bool> begin_tls();
   template <class Stream>
   tartan::task<> converse(Stream& peer);

@@ -192,11 +192,23 @@ document document_root::load(std::string_view key, std::size_t most, const page*
   return failed(http::status::unavailable);
 }
 
+/// The file that is meant by a path. It need not be there.
+std::string document_root::name_of(std::string_view path, int in) const {
+  std::string name{path.substr(1)};
+  if (name.empty() || name.back() == '/') return name += "index.html";
+  if (!with_.clean_urls) return name;
+  const auto is_file = [in](const std::string& each) {
+    const file looked_at{open_beneath(in, each.c_str(), O_PATH)};
+    struct stat now{};
+    return looked_at.is_open() && ::fstat(looked_at.descriptor(), &now) == 0 && S_ISREG(now.st_mode);
+  };
+  return is_file(name) || !is_file(name + ".html") ? name : name + ".html";
+}
+
 /// Nothing: somebody has written to the file while it was read or opened, so that it may be a mixture, or have zeros for what was cut off.
 std::optional<document> document_root::load_once(std::string_view key, std::size_t most, const page* known, int in) const {
   const representation wanted{key};
-  std::string name{wanted.path.substr(1)};
-  if (name.empty() || name.back() == '/') name += "index.html";
+  const std::string name = name_of(wanted.path, in);
   file opened{open_beneath(in, (name + std::string{suffix_of(wanted.as)}).c_str())};
   if (!opened.is_open()) {
     const int error = errno;

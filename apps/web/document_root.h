@@ -33,6 +33,7 @@ struct root_options {
   bool precompressed = true;  ///< page.html.br and page.html.gz may be sent instead of page.html
   bool listings = false;      ///< a folder without index.html is answered with a page that names what is in it, up to 10 000 things: nothing with a '.' first
   bool dot_files = false;     ///< what lies in, or is, something with a '.' first is given out like anything else; but never listed
+  bool clean_urls = false;    ///< /about may be answered with about.html
   page_options pages = {};
 
   [[nodiscard]] bool operator==(const root_options&) const = default;
@@ -78,6 +79,8 @@ class document_root {
   /// each time that it is read, three times; 500.
   /// Limits: a file of more than `most` bytes is not read, but left open.
   ///
+  /// With clean_urls, about.html for `/about` where no file is called so; a folder of that name is seen with its slash alone then.
+  ///
   /// `key`: key_of's; with a coding, that sibling of the file is loaded. `known`: what the caller has under this key, if anything. `in`: now()'s.
   [[nodiscard]] document load(std::string_view key, std::size_t most, const page* known, const place& in) const;
   [[nodiscard]] document load(std::string_view key, std::size_t most, const page* known = nullptr) const { return load(key, most, known, now()); }
@@ -88,6 +91,7 @@ class document_root {
   [[nodiscard]] bool is_still_there() const noexcept;
 
  private:
+  [[nodiscard]] std::string name_of(std::string_view path, int in) const;
   [[nodiscard]] std::optional<document> load_once(std::string_view key, std::size_t most, const page* known, int in) const;
   [[nodiscard]] document list(std::string_view path, int in) const;
   [[nodiscard]] bool is_of_the_start(const struct stat& folder) const noexcept;

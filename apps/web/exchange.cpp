@@ -1,5 +1,6 @@
 #include "web/exchange.h"
 
+#include <tartan/http/forwarded_for.h>
 #include <tartan/http/header_lines.h>
 #include <tartan/http/precondition.h>
 
@@ -293,16 +294,26 @@ void exchange::refuse_plain_http() {
   with_->ending = true;
 }
 
+/// Who asks, for the log.
+std::string exchange::client_text() {
+  if (with_->is_proxied) {
+    const std::optional<http::ip_address> told = http::forwarded_client(request_.fields, with_->site->settings.proxies.trusted);
+    if (told) return told->to_string();
+  }
+  if (with_->client.empty()) with_->client = host_of(with_->peer.socket().peer_address());
+  return with_->client;
+}
+
 /// Adds a line for the last response. Its request is held, or still at the front of in.
 void exchange::log(http::status answered) {
-  if (with_->client.empty()) with_->client = host_of(with_->peer.socket().peer_address());
+  const std::string client = client_text();
   std::string_view line = held_.empty() ? in.text() : held_;
   line.remove_prefix(std::min(line.find_first_not_of("\r\n"), line.size()));
   const std::string_view response = std::string_view{out.text}.substr(response_at_);
   std::uint64_t bytes = response.size() - (response.find("\r\n\r\n") + 4);
   bytes += out.bytes_behind();
   const http::header_lines& fields = request_.fields;
-  append(log_, {with_->client, store_->local_time.text(), line.substr(0, line.find_first_of("\r\n")), static_cast<unsigned>(answered), bytes,
+  append(log_, {client, store_->local_time.text(), line.substr(0, line.find_first_of("\r\n")), static_cast<unsigned>(answered), bytes,
                 fields.only("Referer"), fields.only("User-Agent")});
 }
 
@@ -330,10 +341,27 @@ bool exchange::answer_finding(const finding& found) {
   } else if (found.code == http::status::moved_permanently) {
     append_redirect(out.text, std::string{target_.sent}.append("/").append(target_.query), form_of_no_page());
     end_request(http::status::moved_permanently);
+  } else if (found.code == http::status::not_found && falls_back()) {
+    return answer_fallback();
   } else {
     return answer_failure(found.code);
   }
   return true;
+}
+
+/// Whether a path without a file is one of a program in the browser. A name with a dot is a file's: a script that is missing is
+/// better a 404 than a page.
+bool exchange::falls_back() const noexcept {
+  const std::string_view path = target_.path;
+  const bool is_file = path.find('.', path.rfind('/')) != std::string_view::npos;
+  return !host_->fallback.empty() && path != host_->fallback && !is_file;
+}
+
+/// From here on the fallback is what is asked for. Gives false if the library has to be asked for it.
+bool exchange::answer_fallback() {
+  target_.path = host_->fallback;
+  const shared_page* const known = current(target_.path);
+  return known != nullptr && answer_best(*known);
 }
 
 /// With the host's own page, if it has one for that. Gives false if the library has to be asked for it.

@@ -124,6 +124,8 @@ class exchange {
   void answer_page(const shared_page& what, large_file large);
   void answer_parts(const shared_page& what, const http::byte_ranges& asked, large_file large);
   void answer_status(http::status s);
+  [[nodiscard]] bool falls_back() const noexcept;
+  [[nodiscard]] bool answer_fallback();
   [[nodiscard]] bool answer_failure(http::status why);
   void answer_error(const shared_page& what, large_file large);
   void send_behind(const shared_page& what, large_file large, std::span<const http::byte_range> parts);
@@ -131,6 +133,7 @@ class exchange {
   void end_request(http::status answered);
   void begin_response();
   void log(http::status answered);
+  [[nodiscard]] std::string client_text();
   [[nodiscard]] http::byte_ranges ranges_of(const page& what) const;
   [[nodiscard]] std::string_view wanted_key() const;
   [[nodiscard]] const shared_page* current(std::string_view key);

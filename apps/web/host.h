@@ -24,13 +24,14 @@ struct host {
   /// Errors: as document_root's.
   host(tartan::runtime& rt, const host_settings& with, const library_settings& kept, std::size_t number,
        std::shared_ptr<tartan::semaphore> sweeps, std::shared_ptr<shortage> told)
-      : root{with.root, with.with, std::move(told)}, error_pages{with.error_pages},
+      : root{with.root, with.with, std::move(told)}, error_pages{with.error_pages}, fallback{with.fallback},
         name{with.names.empty() ? "" : with.names.front()}, https_only{with.https_only},
         headers{headers_of_any_answer(with.with.pages.headers, false)}, headers_before_tls{headers_of_any_answer(with.with.pages.headers, true)},
         pages{rt, root, kept, std::move(sweeps)}, index{number} {}
 
   const document_root root;
   const std::map<http::status, std::string> error_pages;  ///< paths, by what they stand for
+  const std::string fallback;  ///< a path; empty: what is not there is a 404
   const std::string name;  ///< the first of its names; empty: it has none
   const bool https_only;   ///< who comes without TLS is sent there
   const std::string headers;             ///< of each answer that is no page, in lines with a CRLF before each

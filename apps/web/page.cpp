@@ -3,6 +3,7 @@
 #include <tartan/http/date.h>
 #include <tartan/http/text.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -95,12 +96,57 @@ constexpr std::array types{
     type{"mpd", "application/dash+xml"},
 };
 
+/// Without its dot; empty: it has none.
+std::string_view extension_of(std::string_view path) noexcept {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  return dot != std::string_view::npos && dot != 0 ? name.substr(dot + 1) : std::string_view{};
+}
+
+/// `path`: with or without its first '/'.
+bool fits(const page_rule& rule, std::string_view path) noexcept {
+  if (path.starts_with('/')) path.remove_prefix(1);
+  if (!rule.path.empty() && !path.starts_with(std::string_view{rule.path}.substr(1))) return false;
+  const std::string_view extension = extension_of(path);
+  const auto is_it = [extension](const std::string& each) { return http::same_letters(extension, each); };
+  return rule.extensions.empty() || std::any_of(rule.extensions.begin(), rule.extensions.end(), is_it);
+}
+
+/// Adds lines, in place of those of the same name.
+void add_lines(std::string& to, std::string_view lines) {
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, std::min(lines.find("\r\n", 2), lines.size()));
+    const std::string_view name = line.substr(0, line.find(':') + 1);
+    for (std::size_t at = 0; at < to.size();) {
+      const std::size_t end = std::min(to.find("\r\n", at + 2), to.size());
+      const bool is_replaced = http::same_letters(std::string_view{to}.substr(at, std::min(name.size(), end - at)), name);
+      if (is_replaced) {
+        to.erase(at, end - at);
+      } else {
+        at = end;
+      }
+    }
+    to.append(line);
+    lines.remove_prefix(line.size());
+  }
+}
+
+/// What a host says of a page, by its own lines and its rules.
+std::string lines_for(std::string_view path, const page_options& more) {
+  std::string cache_control = more.cache_control;
+  std::string headers = more.headers;
+  for (const page_rule& each : more.rules) {
+    if (!fits(each, path)) continue;
+    if (!each.cache_control.empty()) cache_control = each.cache_control;
+    add_lines(headers, each.headers);
+  }
+  return cache_control.empty() ? headers : "\r\nCache-Control: " + cache_control + headers;
+}
+
 }  // namespace
 
 std::string_view content_type(std::string_view path, const type_map& more) noexcept {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  const std::size_t dot = name.rfind('.');
-  const std::string_view extension = dot != std::string_view::npos && dot != 0 ? name.substr(dot + 1) : std::string_view{};
+  const std::string_view extension = extension_of(path);
   for (const auto& [known, its_name] : more) {
     if (http::same_letters(extension, known)) return its_name;
   }
@@ -124,8 +170,7 @@ void describe(page& what, std::string_view path, const file_state& state, std::t
   what.known_by.clear();
   if (!what.tag.empty()) what.known_by.append("\r\nETag: ").append(what.tag);
   if (what.modified) what.known_by.append("\r\nLast-Modified: ").append(http::format_date(*what.modified));
-  if (!more.cache_control.empty()) what.known_by.append("\r\nCache-Control: ").append(more.cache_control);
-  what.known_by.append(more.headers);
+  what.known_by.append(lines_for(path, more));
   if (state.as != http::coding::identity || !what.siblings.empty()) what.known_by.append("\r\nVary: Accept-Encoding");
   what.head.assign("HTTP/1.1 200 OK\r\nServer: tartan\r\nContent-Type: ").append(what.type);
   if (state.as != http::coding::identity) what.head.append("\r\nContent-Encoding: ").append(http::name_of(state.as));

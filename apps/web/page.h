@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "web/file_version.h"
 #include "web/http.h"
@@ -45,11 +46,22 @@ using shared_page = std::shared_ptr<const page>;
 /// Types by extension, which has small letters and no dot: they go before those that are known anyway.
 using type_map = std::map<std::string, std::string, std::less<>>;
 
+/// What some pages of a host say of themselves, by the path of the file.
+struct page_rule {
+  std::string path = {};                     ///< the beginning of it, as "/assets/"; empty: any
+  std::vector<std::string> extensions = {};  ///< in small letters, without a dot; empty: any
+  std::string cache_control = {};            ///< goes before that of the host, and of rules before this one; empty: those count
+  std::string headers = {};                  ///< lines, each with a CRLF before it, which go before those of the same name
+
+  [[nodiscard]] bool operator==(const page_rule&) const = default;
+};
+
 /// What all pages of a host say of themselves.
 struct page_options {
   type_map types = {};             ///< that go before those that are known anyway
   std::string cache_control = {};  ///< the value of a Cache-Control; empty: none is sent
   std::string headers = {};        ///< more lines, each with a CRLF before it
+  std::vector<page_rule> rules = {};  ///< in this order; each page has those that fit it
 
   [[nodiscard]] bool operator==(const page_options&) const = default;
 };

@@ -192,6 +192,24 @@ TEST(page, says_how_long_it_may_be_kept_if_it_was_set) {
   EXPECT_EQ(made.head.find("Cache-Control"), std::string::npos) << made.head;
 }
 
+TEST(page, has_what_the_rules_say_that_fit_it) {
+  const page_options with{.cache_control = "no-cache",
+                          .headers = "\r\nX-A: 1\r\nX-AB: 2",
+                          .rules = {{.path = "/assets/", .cache_control = "immutable"},
+                                    {.extensions = {"js", "css"}, .headers = "\r\nx-a: 3"},
+                                    {.path = "/assets/old", .extensions = {"js"}, .cache_control = "max-age=1", .headers = "\r\nX-C: 4\r\nX-A: 5"}}};
+  const auto lines_of = [&with](const char* path) {
+    page made;
+    describe(made, path, {modified_at(784111777), false}, 784111779, with);
+    return made.known_by;
+  };
+  EXPECT_EQ(lines_of("index.html"), "\r\nCache-Control: no-cache\r\nX-A: 1\r\nX-AB: 2");
+  EXPECT_EQ(lines_of("/assets/a.png"), "\r\nCache-Control: immutable\r\nX-A: 1\r\nX-AB: 2");
+  EXPECT_EQ(lines_of("my/assets/a.png"), "\r\nCache-Control: no-cache\r\nX-A: 1\r\nX-AB: 2");
+  EXPECT_EQ(lines_of("a.CSS"), "\r\nCache-Control: no-cache\r\nX-AB: 2\r\nx-a: 3");
+  EXPECT_EQ(lines_of("assets/old.js"), "\r\nCache-Control: max-age=1\r\nX-AB: 2\r\nX-C: 4\r\nX-A: 5");
+}
+
 TEST(response, of_a_page_for_an_error_says_nothing_by_which_it_could_be_kept) {
   std::string out;
   append_error_page(out, http::status::not_found, sample(), {date, true, false, true});

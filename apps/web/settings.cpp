@@ -39,6 +39,15 @@ CLI::Validator from_to(std::uint64_t least, std::uint64_t most) {
 /// What a header can have.
 const CLI::Validator header_value{[](const std::string& text) -> std::string { return http::is_value(text) ? "" : "it has a control character"; }, ""};
 
+const CLI::Validator trusted_proxy{[](const std::string& text) {
+                                     proxy_settings unused;
+                                     return trust(unused, text);
+                                   },
+                                   ""};
+
+/// What a host can have a page under.
+const CLI::Validator page_path{[](const std::string& text) -> std::string { return is_path(text) ? "" : "'" + text + "' is no path, as \"/index.html\""; }, ""};
+
 const CLI::Validator address{[](const std::string& text) { return why_no_address(text); }, ""};
 
 /// What cannot be set.
@@ -91,6 +100,17 @@ void add_options(CLI::App& app, settings& s) {
       ->check(from_to(0, std::uint64_t{16} << 20))
       ->type_name("BYTES")
       ->capture_default_str();
+  const auto add_trusted = [&s](const std::vector<std::string>& all) {
+    s.proxies.trusted.clear();
+    s.proxies.trusts_unix = false;
+    for (const std::string& each : all) static_cast<void>(trust(s.proxies, each));
+  };
+  app.add_option_function<std::vector<std::string>>("--trusted-proxy", add_trusted, "An address, a range as 10.0.0.0/8, or unix: requests from there come "
+                                                    "from whom X-Forwarded-For names; may be said again")
+      ->check(trusted_proxy)
+      ->type_name("RANGE")
+      ->allow_extra_args(false);
+  app.add_flag("--proxy-protocol", s.proxies.speaks_protocol, "Connections of trusted proxies begin with a header of the PROXY protocol, version 1 or 2");
   app.add_option("--user", s.user, "Whose rights to take when the ports are open; only root can")->type_name("NAME");
   app.add_option("--access-log", s.access_log, "Append a line for each answer, in the combined format; SIGUSR1 and SIGHUP open the file anew")
       ->type_name("FILE");
@@ -117,6 +137,12 @@ other_options parse_options(int argc, const char* const* argv, settings& into) {
       ->excludes(file);
   app.add_flag("--listings", host.with.listings, "Name what is in a folder that has no index.html")->excludes(file);
   app.add_flag("--dot-files", host.with.dot_files, "Serve also what has a name with a '.' first; without it only /.well-known/")->excludes(file);
+  app.add_flag("--clean-urls", host.with.clean_urls, "Answer /about with about.html, if no file is called about")->excludes(file);
+  app.add_option("--fallback", host.fallback, "The path of a page that is sent where there is no file and the name has no '.', as \"/index.html\" for "
+                 "a single-page application")
+      ->type_name("PATH")
+      ->check(page_path)
+      ->excludes(file);
   app.add_option("--cache-control", host.with.pages.cache_control, "Sent with each file, as \"max-age=3600\"; without it clients guess how long to keep it")
       ->type_name("TEXT")
       ->check(header_value)
@@ -138,6 +164,7 @@ other_options parse_options(int argc, const char* const* argv, settings& into) {
     app.parse(argc, argv);
     if (root->count() + file->count() == 0) throw CLI::RequiredError{"--root or --config"};
     if (secure->count() != 0 && file->count() == 0 && certificate->count() == 0) throw CLI::RequiredError{"--certificate for --listen-tls"};
+    if (into.proxies.speaks_protocol && !into.proxies.are_any()) throw CLI::RequiredError{"--trusted-proxy for --proxy-protocol"};
     if (secure->count() != 0 && app.count("--listen") == 0) into.listen.clear();  // else who wants TLS would get both
   } catch (const CLI::CallForHelp&) {
     std::fputs(app.help().c_str(), stdout);

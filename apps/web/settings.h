@@ -15,6 +15,7 @@
 #include "common/service_manager.h"
 #include "web/http.h"
 #include "web/library.h"
+#include "web/proxies.h"
 
 namespace web {
 
@@ -44,6 +45,7 @@ struct host_settings {
   std::string certificate;         ///< in PEM, for TLS, with those that vouch for it behind it; empty: the first host's
   std::string key;                 ///< in PEM
   bool https_only = false;         ///< who comes without TLS is sent to the same with it, but for what shows who has the name (ACME, RFC 8555)
+  std::string fallback;            ///< the path of a page that is sent for paths without a file, of a program in the browser; empty: none
   std::map<http::status, std::string> error_pages;  ///< the path of a page of this host that is sent instead of one line
   setting_place root_at;
   setting_place certificate_at;
@@ -85,6 +87,7 @@ struct settings {
   unsigned workers = 0;  ///< 0: one for each CPU
   std::size_t max_connections = 10'000;
   time_limits times;
+  proxy_settings proxies;
   http::request_limits requests;
   library_settings pages;
 

@@ -92,7 +92,7 @@ def a_mistake_in_a_file_names_line_and_key():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "web.toml")
         path.write_text('[[host]]\nroot = "/srv"\nindex = 1\n')
-        keys = "cache-control, certificate, dot-files, error-pages, headers, https-only, key, listings, names, precompressed, root"
+        keys = "cache-control, certificate, clean-urls, dot-files, error-pages, fallback, headers, https-only, key, listings, names, precompressed, root, rule"
         expect(refused("--config", str(path)) == f"tartan-web: {path}:3: host.index: there is no such key; there are {keys}\n")
         expect(refused("--config", folder) == f"tartan-web: {folder}: cannot be read\n")
         expect("excludes" in refused("--config", str(path), "--root", folder))

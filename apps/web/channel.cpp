@@ -1,6 +1,12 @@
 #include "web/channel.h"
 
+#include <tartan/http/proxy_header.h>
+
 #include <array>
+#include <string>
+#include <system_error>
+
+#include "web/http.h"
 
 namespace web {
 
@@ -29,6 +35,19 @@ tartan::task<tartan::result<>> channel::write(std::string_view all) {
 tartan::task<tartan::result<>> channel::writable() {
   if (is_sealed()) co_return co_await sealed_.writable();
   co_return co_await plain_.writable();
+}
+
+tartan::task<tartan::result<std::optional<http::ip_address>>> channel::read_proxy_header() {
+  std::string got;
+  for (;;) {
+    const http::proxy_header header = http::parse_proxy_header(got);
+    if (header.what == http::proxy_header::outcome::complete) co_return header.source;
+    if (header.what == http::proxy_header::outcome::refused) co_return std::make_error_code(std::errc::protocol_error);
+    const std::size_t there = got.size();
+    got.resize(there + header.missing);
+    const tartan::result<std::size_t> more = co_await socket_->read_exactly(std::as_writable_bytes(std::span{got}.subspan(there)));
+    if (!more) co_return tartan::unexpected{more.error()};
+  }
 }
 
 }  // namespace web

@@ -3,11 +3,13 @@
 
 #include <tartan/core/result.h>
 #include <tartan/core/task.h>
+#include <tartan/http/ip_address.h>
 #include <tartan/io/tcp.h>
 #include <tartan/tls/server.h>
 #include <tartan/tls/stream.h>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -53,6 +55,11 @@ class channel {
 
   [[nodiscard]] tartan::task<tartan::result<>> write(std::string_view all);
   [[nodiscard]] tartan::task<tartan::result<>> writable();
+  /// Reads the header of the PROXY protocol from the socket, and nothing behind it. Before all else. Gives the client's address; nothing if the proxy
+  /// speaks for itself.
+  ///
+  /// Errors: also std::errc::protocol_error, for what is no such header.
+  [[nodiscard]] tartan::task<tartan::result<std::optional<tartan::http::ip_address>>> read_proxy_header();
   [[nodiscard]] tartan::task<tartan::result<>> handshake() { return sealed_.handshake(); }
   /// Tells the client that nothing more comes.
   [[nodiscard]] tartan::task<tartan::result<>> say_farewell() { return sealed_.shutdown_send(); }

@@ -55,8 +55,10 @@ tartan::task<> connection::run() {
   co_await talk_.linger(conversation::most_lingering);  // until the peer has finished, too
 }
 
-/// Whether the peer is trusted to say who asks. A header of the PROXY protocol has the time of a head. Gives false if there is none: the connection is for
-/// nobody then.
+/// Finds out whether the peer is trusted to say who asks, and reads its header of the PROXY protocol, which has the time of a head. Gives false if the
+/// connection ended before the header did.
+///
+/// Errors: std::runtime_error if something else came: the proxy is not set up as the server is.
 tartan::task<bool> connection::meet_proxy() {
   const std::shared_ptr<site> by = talk_.site;  // a reload may come meanwhile
   const proxy_settings& with = by->settings.proxies;
@@ -64,7 +66,7 @@ tartan::task<bool> connection::meet_proxy() {
   talk_.is_proxied = from && with.trusts(*from);
   if (!talk_.is_proxied || !with.speaks_protocol) co_return true;
   talk_.enter(phase::head);  // the header's
-  const auto client = co_await read_proxy_header(talk_.peer.socket());
+  const auto client = co_await talk_.peer.read_proxy_header();
   talk_.now = talk_.site->runtime.now();
   if (client && *client) {
     talk_.client = (*client)->to_string();
@@ -93,8 +95,8 @@ tartan::task<bool> connection::begin_tls() {
   co_return false;
 }
 
-/// Answers request after request, as long as that needs no waiting but for the next one: so is it nearly always. A coroutine of its own, for its frame is
-/// three cache lines.
+/// Answers request after request, as long as nothing but the next request is waited for, which is nearly always so. It is a coroutine of its own to keep
+/// its frame within three cache lines.
 template <class Stream>
 tartan::task<> connection::converse(Stream& peer) {
   do {
@@ -103,7 +105,7 @@ tartan::task<> connection::converse(Stream& peer) {
   } while (came_ == arrival::nothing);
 }
 
-/// From one wait to the next. If it is not to come to that, came_ is something, and run goes on.
+/// What happens between two waits for input. If something else is to be waited for, came_ is set, and run goes on.
 void connection::take_turn(const tartan::result<>& ready) {
   if (!ready) [[unlikely]] return end_of_wait(ready.error());
   take_input();
@@ -148,11 +150,10 @@ bool connection::is_over() noexcept {
 
 void connection::tell_log() { talk_.site->log->add(exchange_->take_lines()); }
 
-/// Whoever has said that this was its last request may send nothing after it (RFC 9112, 9.6): nothing that closing would answer with a
-/// reset; a body that it has told of has come, for its answer waited for that. But some send a line end all the same, or a body whose length
-/// they do not tell, so this is for GET and HEAD; and for responses that are there at once, and fit what a connection sends unasked: else there
-/// would be time for bytes to come, or the kernel would keep for long what a slow client does not read. A server that ends has nobody who sends
-/// the rest, if it is the only process of its network.
+/// A client that has announced its last request may send nothing after it (RFC 9112, 9.6), so closing answers nothing with a reset. Some clients
+/// send a line end all the same, or a body of a length that they do not tell; so this is for GET and HEAD only. The response must have been there
+/// at once and be short: otherwise bytes would have time to come, or the kernel would keep for long what a slow client does not read. A server that
+/// drains waits as well: if it is the only process of its network, nobody sends the rest once it has ended.
 bool connection::may_close_at_once() const noexcept {
   if (talk_.peer.has_farewell()) return false;
   return talk_.asked_for_end && !talk_.lingers && !unread_ && !waited_ && !talk_.draining && exchange_->in.empty();
@@ -165,7 +166,7 @@ void connection::drain() noexcept {
   talk_.end_by(talk_.site->runtime.now() + (now_in == phase::idle ? talk_.last_call() : hurry));
 }
 
-/// A connection that has no place waits as long as this one; so this one goes if its client has taken long already.
+/// A new client waits while this connection has its place; so this connection goes if its client has already taken long.
 connection::leave_offer connection::offer() const noexcept {
   const phase now_in = talk_.now_in();
   const auto waited = talk_.site->runtime.now() - talk_.waits_since();
@@ -216,7 +217,7 @@ tartan::task<> connection::fetch() {
   co_await tartan::hint({});
 }
 
-/// That which the worker has used last, if there is one.
+/// Takes the exchange that the worker has used last, or a new one.
 void connection::take_exchange() {
   worker_store& here = talk_.site->stores.local();
   if (exchange_ == nullptr && here.spare.empty()) [[unlikely]] {
@@ -228,7 +229,7 @@ void connection::take_exchange() {
   exchange_->serve(talk_, here);
 }
 
-/// For the next connection that answers here; what has come and is not wanted any more is dropped.
+/// Gives the exchange to the next connection that answers on this worker. What is left in it is dropped.
 void connection::leave_exchange() noexcept {
   std::unique_ptr<exchange> left = std::move(exchange_);
   if (left == nullptr || left->is_stale || left->bytes() > most_kept) return;

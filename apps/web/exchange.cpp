@@ -80,15 +80,15 @@ exchange::stop exchange::answer() {
   }
 }
 
-/// Whoever waits to be told that it may go on with a body that nobody wants gets the answer instead, and may then send the body or not: nobody
-/// could tell which.
+/// A client that waits for "100 Continue", with a body that is not wanted, gets the answer instead. Nobody can tell whether the body comes then, so the
+/// connection ends.
 bool exchange::is_answered_without_body() noexcept {
   if (!request_.expects_continue || request_.method == http::method::get || request_.method == http::method::head) return false;
   request_.keep_alive = false;
   return true;
 }
 
-/// Its answer waits for the end of its body: what comes there may show that it is no request.
+/// The answer waits for the end of the body, which may show that this is no request.
 void exchange::hold_request() {
   const std::string_view sent = in.text();
   held_.assign(sent.substr(0, request_.head_size));
@@ -101,13 +101,13 @@ void exchange::hold_request() {
   parser_.reset();
 }
 
-/// It was complete when it came; and is by the limits of then, whatever a reload has brought.
+/// The head was complete when it came, by the limits of that time: a reload changes nothing about that.
 void exchange::take_held() {
   static_cast<void>(parser_.parse(held_, request_));
   parser_.reset();  // for the next head; who looks for one of these lines reads them again
 }
 
-/// Gives false if the library has to be asked: the worker has no page, or an old one, under target.
+/// Gives false if the library has to be asked: the worker has no page under the target, or an old one.
 bool exchange::answer_request() {
   begin_response();
   const http::target_result target = http::path_of(request_.target, decoded_);
@@ -137,19 +137,19 @@ void exchange::send_to_tls() {
   end_request(http::status::moved_permanently);
 }
 
-/// What the client calls the server; in the target that counts, not the header (RFC 9112, 3.2.2).
+/// What the client calls the server. A host in the target goes before the Host field (RFC 9112, 3.2.2).
 std::string_view exchange::host_name() const {
   const std::string_view sent = target_.host;
   return !sent.empty() ? sent : request_.fields.only("Host");
 }
 
-/// The worker's, of the host that is asked.
+/// The worker's pages of the host that is asked.
 page_cache& exchange::kept_pages() {
   assert(store_ == &with_->site->stores.local());  // after a wait it may be another worker's
   return store_->pages[host_->index];
 }
 
-/// What the worker has under a key; null if that is too old.
+/// The worker's page under a key; null if there is none, or it is too old.
 const shared_page* exchange::current(std::string_view key) {
   page_cache::entry* const known = kept_pages().find(key);
   const library_settings& with = with_->site->settings.pages;
@@ -161,7 +161,7 @@ const shared_page* exchange::current(std::string_view key) {
   return &known->content;
 }
 
-/// With the page, or with a sibling that the client likes better. Gives false if the library has to be asked for that.
+/// Answers with the page, or with a sibling that the client prefers. Gives false if the library has to be asked for that.
 bool exchange::answer_best(const shared_page& what, large_file large) {
   const http::coding_set there = what->siblings.without(gone_);
   if (!there.empty()) as_ = http::best_coding(request_.fields, there);
@@ -181,8 +181,8 @@ bool exchange::answer_at_hand(const shared_page& what) {
   return large.has_value();
 }
 
-/// In a drain: whether the client has sent nothing behind the request that is being answered. What has come since
-/// look_again does not count, or a client that sends on and on would never be told that the connection ends.
+/// Whether the server drains and the client has sent nothing behind the request that is being answered. Bytes that came after
+/// look_again do not count: a client that goes on sending would never be told that the connection ends.
 bool exchange::is_last_of_drain() const noexcept {
   if (!with_->draining) return false;
   std::string_view behind = in.text();
@@ -203,7 +203,7 @@ response_form exchange::form_of_no_page() {
   return with;
 }
 
-/// What is asked of this page, if the client's part is of it.
+/// The ranges that the client asks for, if they are of this version of the page.
 http::byte_ranges exchange::ranges_of(const page& what) const {
   const http::header_lines& fields = request_.fields;
   const bool counts = http::range_counts(fields, {what.tag, what.modified}, std::time(nullptr));
@@ -212,7 +212,7 @@ http::byte_ranges exchange::ranges_of(const page& what) const {
   return is_possible ? asked : http::byte_ranges{{}, what.size};
 }
 
-/// `large`: whose body is sent from the disk.
+/// `large`: the file whose body is sent from the disk; null: the body is in the page.
 void exchange::answer_page(const shared_page& what, large_file large) {
   const http::header_lines& fields = request_.fields;
   const http::validators known{what->tag, what->modified};
@@ -234,7 +234,7 @@ void exchange::answer_page(const shared_page& what, large_file large) {
   end_request(http::status::ok);
 }
 
-/// Parts of a page, if its body is wanted; frame has what stands around them.
+/// Sends parts of a page behind the text, if a body is wanted; out.frame has what stands around them.
 void exchange::send_behind(const shared_page& what, large_file large, std::span<const http::byte_range> parts) {
   if (request_.method == http::method::head) return;
   if (large == nullptr) out.kept = what;
@@ -364,7 +364,7 @@ bool exchange::answer_fallback() {
   return known != nullptr && answer_best(*known);
 }
 
-/// With the host's own page, if it has one for that. Gives false if the library has to be asked for it.
+/// Answers with the host's own page for a status, if there is one. Gives false if the library has to be asked for it.
 bool exchange::answer_failure(http::status why) {
   if (!host_->error_pages.contains(why)) {
     answer_status(why);
@@ -377,7 +377,7 @@ bool exchange::answer_failure(http::status why) {
   return large.has_value();
 }
 
-/// `what`: null if there is none.
+/// `what`: null if the host's page cannot be had.
 void exchange::answer_error(const shared_page& what, large_file large) {
   const http::status why = std::exchange(error_, http::status::ok);
   if (what == nullptr) return answer_status(why);

@@ -107,7 +107,7 @@ TEST_P(an_exchange, parses_the_next_head_behind_one_that_was_held) {
   });
 }
 
-/// Over TLS, where it stays with its connection.
+/// Over TLS.
 class an_exchange_over_tls : public an_exchange {
  protected:
   an_exchange_over_tls() { test::use_tls(with_, folder_.path()); }
@@ -138,7 +138,7 @@ TEST_P(an_exchange_over_tls, is_not_kept_behind_new_settings) {
     std::string text = co_await answer();
     EXPECT_TRUE(text.starts_with("HTTP/1.1 200 ")) << text;
     co_await reload(s, next);
-    co_await client.send(get("/page"));  // in the exchange of before, which is gone with its answer
+    co_await client.send(get("/page"));
     text = co_await answer();
     EXPECT_TRUE(text.starts_with("HTTP/1.1 200 ")) << text;
     co_await client.send(long_line);

@@ -1,6 +1,8 @@
 /// What is said to clients of a port for TLS, beside the answers.
 #include "web/server_fixture.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -10,6 +12,7 @@
 namespace web {
 namespace {
 
+using namespace std::chrono_literals;
 using test::get;
 using test::rest_of;
 using test::send;
@@ -49,6 +52,26 @@ TEST_P(a_server_of_tls_alone, answers_a_farewell_with_one) {
     EXPECT_TRUE(client.open(all.text, is_ended).ends_with("a page"));
     EXPECT_TRUE(is_ended);
     EXPECT_EQ(all.end, tartan::errc::end_of_stream);
+  });
+}
+
+/// All of the answer is sealed at once, and what the client does not take is not sent yet.
+TEST_P(a_server_of_tls_alone, cuts_off_who_takes_no_answer) {
+  constexpr std::size_t bytes = 10'000;
+  with_.times.write = 1s;
+  with_.times.idle = 1h;
+  network_.stream_buffer = 4'000;
+  write("page", std::string(bytes, 'x'));
+  play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
+    tls_client client{c};
+    co_await client.handshake();
+    co_await client.send(get("/page"));
+    co_await test::pass(3s);
+    bool is_ended = false;
+    const std::string came = (co_await rest_of(c)).text;
+    const std::string text = client.open(came, is_ended);
+    EXPECT_LT(static_cast<std::size_t>(std::count(text.begin(), text.end(), 'x')), bytes);
+    EXPECT_FALSE(is_ended);
   });
 }
 

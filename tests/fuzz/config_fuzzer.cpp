@@ -56,10 +56,16 @@ void check_settings(const web::settings& found) {
           "the cache is within its ranges");
   promise(!found.listen.empty() || !found.listen_tls.empty(), "it listens somewhere");
   promise(!found.hosts.empty(), "there is a host");
+  promise(!found.proxies.speaks_protocol || found.proxies.are_any(), "a header is taken from somebody who is trusted");
   std::set<std::string> names;
   for (const web::host_settings& host : found.hosts) {
     promise(!host.root.empty(), "a host has a root");
     promise(host.certificate.empty() == host.key.empty(), "a certificate has a key");
+    promise(host.fallback.empty() || host.fallback.starts_with('/'), "a fallback is a path");
+    for (const web::page_rule& rule : host.with.pages.rules) {
+      promise(rule.path.starts_with('/') || !rule.extensions.empty(), "a rule is for some files");
+      promise(!rule.cache_control.empty() || !rule.headers.empty(), "a rule says something");
+    }
     promise(&host == &found.hosts.front() || !host.names.empty(), "another host has a name");
     for (const std::string& name : host.names) {
       promise(!name.empty() && names.insert(name).second, "a name is one host's");

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <tartan/core/on.h>
 #include <tartan/core/spawn.h>
+#include <tartan/core/stop_token.h>
 #include <tartan/http/chunk.h>
 #include <tartan/http/date.h>
 #include <tartan/http/response_writer.h>
@@ -201,6 +202,8 @@ void connection::report(const exchange_state& x, std::string_view what) const {
 /// Behind the handler. False: the connection ends.
 task<bool> connection::finish(exchange_state& x, bool has_failed) {
   co_await stop_watching();
+  const stop_token asked = co_await get_stop_token();
+  if (asked.stop_requested()) co_return false;
   if (!x.is_answered && !is_broken_) {
     reply whole = of_status(status::internal_error);
     if (!has_failed && x.body.error()) {

@@ -86,6 +86,10 @@ class talker {
 class with_server : public on_machine, public testing::WithParamInterface<place> {
  protected:
   [[nodiscard]] place where() const override { return GetParam(); }
+  void TearDown() override {
+    site_.reset();
+    on_machine::TearDown();
+  }
 
   http::server_settings with;
   std::vector<std::string> failures;

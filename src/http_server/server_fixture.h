@@ -3,10 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <chrono>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <tartan/core/spawn.h>
@@ -16,72 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "http_io/talker_fixture.h"
 #include "io/machine_fixture.h"
 
 namespace tartan::test {
-
-using namespace std::chrono_literals;
-
-/// One end of a connection, in text.
-class talker {
- public:
-  explicit talker(tcp::stream over) : over_{std::move(over)} {}
-
-  task<> say(std::string_view text) {
-    const result<std::size_t> sent = co_await over_.write(text);
-    EXPECT_TRUE(sent) << sent.error().message();
-  }
-  /// Up to the end of the text, or of the connection.
-  task<std::string> hear_until(std::string_view text) {
-    bool goes_on = true;
-    while (heard_.find(text) == std::string::npos) {
-      goes_on = co_await more();
-      if (!goes_on) co_return std::exchange(heard_, {});
-    }
-    const std::size_t size = heard_.find(text) + text.size();
-    std::string part = heard_.substr(0, size);
-    heard_.erase(0, size);
-    co_return part;
-  }
-  /// Up to the end of the connection.
-  task<std::string> hear_all() {
-    bool goes_on = true;
-    while (goes_on) goes_on = co_await more();
-    co_return std::exchange(heard_, {});
-  }
-  /// A head, and a body of the length that it says; without its Date.
-  task<std::string> hear_answer() {
-    std::string head = co_await hear_until("\r\n\r\n");
-    const std::size_t at = head.find("Content-Length: ");
-    std::size_t left = at == std::string::npos ? 0 : std::stoul(head.substr(at + 16));
-    bool goes_on = true;
-    while (heard_.size() < left && goes_on) goes_on = co_await more();
-    left = std::min(left, heard_.size());
-    head += heard_.substr(0, left);
-    heard_.erase(0, left);
-    co_return without_date(std::move(head));
-  }
-  static std::string without_date(std::string answer) {
-    const std::size_t at = answer.find("Date: ");
-    if (at != std::string::npos) answer.erase(at, answer.find("\r\n", at) + 2 - at);
-    return answer;
-  }
-  tcp::stream& over() noexcept { return over_; }
-  [[nodiscard]] std::error_code ended() const noexcept { return ended_; }
-
- private:
-  task<bool> more() {
-    std::array<char, 4096> room;
-    const result<std::size_t> got = co_await over_.read_some(std::as_writable_bytes(std::span{room}));
-    if (!got) ended_ = got.error();
-    if (got) heard_.append(room.data(), *got);
-    co_return got.has_value();
-  }
-
-  tcp::stream over_;
-  std::string heard_;
-  std::error_code ended_;
-};
 
 class with_server : public on_machine, public testing::WithParamInterface<place> {
  protected:
@@ -116,7 +52,7 @@ class with_server : public on_machine, public testing::WithParamInterface<place>
     site();
     in_color([&]() -> task<> {
       co_await f();
-      co_await site_->close(0s);
+      co_await site_->close(std::chrono::seconds{0});
     });
     site_.reset();
   }

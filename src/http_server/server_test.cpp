@@ -162,7 +162,7 @@ TEST_P(http_servers, read_bodies_with_a_length_and_in_chunks) {
   site().post("/size", [](exchange& x) -> task<reply> {
     std::size_t size = 0;
     std::array<std::byte, 1000> room;
-    result<std::size_t> got{0};
+    result<std::size_t> got{std::size_t{0}};
     while ((got = co_await x.body().read_some(room))) size += *got;
     EXPECT_EQ(got.error(), errc::end_of_stream);
     EXPECT_TRUE(x.body().is_complete());

@@ -149,7 +149,9 @@ TEST_P(http_clients, give_bodies_piece_by_piece) {
         auto coming = co_await web.open(client_request{server.url()});
         EXPECT_EQ(coming.value().status(), http::status::ok);
         std::array<std::byte, 100> room;
-        EXPECT_EQ((co_await coming->body().read_some(room)).value(), 3u);
+        std::size_t size = 0;
+        while (size < 3) size += (co_await coming->body().read_some(room)).value();
+        EXPECT_EQ(size, 3u);
         EXPECT_FALSE(coming->body().is_complete());
         EXPECT_TRUE(co_await go.send(1));
         EXPECT_EQ((co_await coming->body().read_all(100)).value(), "two");

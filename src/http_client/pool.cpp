@@ -1,6 +1,7 @@
 #include "http_client/pool.h"
 
 #include <algorithm>
+#include <tartan/core/await_blocking.h>
 #include <tartan/core/on.h>
 #include <utility>
 
@@ -33,7 +34,9 @@ task<std::shared_ptr<tls::client>> pool::secure(std::shared_ptr<pool> self) {
   if (self->secure_ == nullptr) {
     tls::client_settings with = self->settings.secure;
     if (with.protocols.empty()) with.protocols = {"http/1.1"};
-    self->secure_ = std::make_shared<tls::client>(std::move(with));
+    // Reads the authorities' certificates. Another request may do so at the same time; the first one is kept.
+    std::shared_ptr<tls::client> made = co_await blocking([&] { return std::make_shared<tls::client>(with); });
+    if (self->secure_ == nullptr) self->secure_ = std::move(made);
   }
   co_return self->secure_;
 }

@@ -339,6 +339,22 @@ TEST_P(http_clients, close_connections_of_canceled_requests) {
       });
 }
 
+TEST_P(http_clients, leave_nothing_when_the_runtime_stops) {
+  std::error_code ended;
+  play(
+      [&](int, talker& client) -> task<> {
+        static_cast<void>(co_await client.hear_request());
+        static_cast<void>(co_await client.over().write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"));
+        rt().stop();
+      },
+      [&](http::client& web, scripted_server& server) -> task<> {
+        const auto answer = co_await web.get(server.url());
+        ended = answer.error();
+      });
+  static_cast<void>(rt().drain(10s));
+  EXPECT_EQ(ended, errc::canceled);
+}
+
 TEST_P(http_client_limits, end_what_takes_too_long) {
   with.connect_limit = 5s;
   with.head_limit = 6s;

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <tartan/core/on.h>
@@ -11,6 +12,7 @@
 #include <tartan/http/date.h>
 #include <tartan/http/response_writer.h>
 #include <tartan/http/text.h>
+#include <tartan/time/with_timeout.h>
 #include <utility>
 
 #include "http_server/server_state.h"
@@ -58,8 +60,7 @@ task<> connection::run(std::shared_ptr<connection> self, any_stream accepted, st
   try {
     co_await self->serve(std::move(accepted), *with);
   } catch (const std::exception& e) {
-    const failed_request what{.method = {}, .target = {}, .what = e.what()};
-    if (self->of_->settings.on_failure) self->of_->settings.on_failure(what);
+    self->report({.method = {}, .target = {}, .what = e.what()});
   }
   self->wire_.peer().close();
   self->of_->remove(self->id_);
@@ -67,7 +68,7 @@ task<> connection::run(std::shared_ptr<connection> self, any_stream accepted, st
 
 task<> connection::serve(any_stream accepted, const listen_with& with) {
   if (with.seal) {
-    result<any_stream> sealed = co_await with.seal(std::move(accepted));
+    result<any_stream> sealed = co_await with_timeout(of_->settings.head_limit, with.seal(std::move(accepted)));
     if (!sealed) co_return;
     accepted = *std::move(sealed);
   }
@@ -185,18 +186,17 @@ task<bool> connection::call(exchange_state& x) {
     co_await x.route->handler->answer(seen);
     co_return true;
   } catch (const std::exception& e) {
-    report(x, e.what());
+    report({x.head.method_text, x.head.target, e.what()});
   } catch (...) {
-    report(x, "an exception that is no std::exception");
+    report({x.head.method_text, x.head.target, "an exception that is no std::exception"});
   }
   co_return false;
 }
 
-void connection::report(const exchange_state& x, std::string_view what) const {
-  const failed_request failed{x.head.method_text, x.head.target, what};
-  if (of_->settings.on_failure) return of_->settings.on_failure(failed);
-  std::fprintf(stderr, "tartan: http::server: the handler of %.*s %.*s has failed: %.*s\n", static_cast<int>(failed.method.size()),
-               failed.method.data(), static_cast<int>(failed.target.size()), failed.target.data(), static_cast<int>(what.size()), what.data());
+void connection::report(const failed_request& what) const {
+  if (of_->settings.on_failure) return of_->settings.on_failure(what);
+  const std::string text = std::string{what.method} + " " + std::string{what.target} + " has failed: " + std::string{what.what};
+  std::fprintf(stderr, "tartan: http::server: the handler of %s\n", text.c_str());
 }
 
 /// Behind the handler. False: the connection ends.
@@ -209,7 +209,7 @@ task<bool> connection::finish(exchange_state& x, bool has_failed) {
     if (!has_failed && x.body.error()) {
       whole = reply::of_error(x.body.error());
     } else if (!has_failed) {
-      report(x, "it has given no answer");
+      report({x.head.method_text, x.head.target, "it has given no answer"});
     }
     whole.close();
     static_cast<void>(co_await send(x, std::move(whole)));
@@ -272,6 +272,7 @@ std::string connection::head_of(exchange_state& x, const reply& from, std::optio
 result<buf::chain> connection::open_answer(exchange_state& x, const reply& head, std::optional<std::uint64_t> length) {
   if (x.is_answered) return make_error_code(errc::already_answered);
   if (is_broken_) return tartan::errc::closed;
+  if (static_cast<unsigned>(head.status()) < 200) throw std::invalid_argument{"an answer has a status of 200 or more"};
   const bool may_have = may_have_body(head.status());
   const bool is_cut_by_end = may_have && !length && x.head.http_1_0;
   const bool closes = head.closes() || is_closing_ || is_cut_by_end || !x.head.keep_alive || requests_ >= of_->settings.most_requests ||

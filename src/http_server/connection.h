@@ -60,7 +60,7 @@ class connection : public std::enable_shared_from_this<connection> {
   [[nodiscard]] result<buf::chain> open_answer(exchange_state& x, const reply& head, std::optional<std::uint64_t> length);
   [[nodiscard]] std::string head_of(exchange_state& x, const reply& from, std::optional<std::uint64_t> length, bool closes);
   [[nodiscard]] task<result<>> send_bytes(buf::chain all);
-  void report(const exchange_state& x, std::string_view what) const;
+  void report(const failed_request& what) const;
 
   std::shared_ptr<server_state> of_;
   std::uint64_t id_;

@@ -191,6 +191,24 @@ TEST_P(http_endings, of_a_runtime_by_shutdown_end_its_servers) {
   EXPECT_TRUE(is_cut_off);
 }
 
+TEST_P(http_endings, of_a_runtime_by_stop_leave_nothing) {
+  std::error_code ended;
+  site().get("/slow", [&](exchange& x) -> task<> {
+    const result<> begun = co_await x.begin({});
+    EXPECT_TRUE(begun);
+    EXPECT_TRUE(co_await x.write("some"));
+    ended = (co_await sleep(24h)).error();
+  });
+  in_color([&]() -> task<> {
+    talker client = co_await connect();
+    co_await client.say("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_TRUE((co_await client.hear_until("some")).ends_with("some"));
+    rt().stop();
+  });
+  static_cast<void>(rt().drain(10s));
+  EXPECT_EQ(ended, errc::canceled);
+}
+
 TEST_P(http_endings, of_the_object_end_its_connections) {
   std::error_code ended;
   bool is_under_way = false;

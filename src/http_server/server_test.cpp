@@ -222,6 +222,7 @@ TEST_P(http_servers, answer_500_for_handlers_that_throw_or_say_nothing) {
   });
   site().get("/nothing", [](exchange&) -> task<> { co_return; });
   site().get("/split", [](exchange& x) { return std::move(reply{}.set("X", x.query_value("x").value())); });
+  site().get("/interim", [](exchange&) { return reply{http::status::early_hints}; });
   site().get("/half", [](exchange& x) -> task<> {
     const result<> begun = co_await x.begin({});
     EXPECT_TRUE(begun);
@@ -229,7 +230,7 @@ TEST_P(http_servers, answer_500_for_handlers_that_throw_or_say_nothing) {
     throw std::runtime_error{"and then"};
   });
   talk([&]() -> task<> {
-    for (const char* const target : {"/throws", "/later", "/nothing", "/split?x=%0d%0aSet-Cookie:%20a"}) {
+    for (const char* const target : {"/throws", "/later", "/nothing", "/split?x=%0d%0aSet-Cookie:%20a", "/interim"}) {
       talker client = co_await connect();
       co_await client.say(get_of(target, ""));
       const std::string heard = co_await client.hear_all();
@@ -242,12 +243,13 @@ TEST_P(http_servers, answer_500_for_handlers_that_throw_or_say_nothing) {
     const std::string heard = co_await client.hear_all();
     EXPECT_TRUE(heard.ends_with("\r\n\r\n4\r\nhalf\r\n")) << heard;
   });
-  ASSERT_EQ(failures.size(), 5u);
+  ASSERT_EQ(failures.size(), 6u);
   EXPECT_EQ(failures[0], "out of tea");
   EXPECT_EQ(failures[1], "an exception that is no std::exception");
   EXPECT_EQ(failures[2], "it has given no answer");
   EXPECT_NE(failures[3].find("value of a header field"), std::string::npos);
-  EXPECT_EQ(failures[4], "and then");
+  EXPECT_EQ(failures[4], "an answer has a status of 200 or more");
+  EXPECT_EQ(failures[5], "and then");
 }
 
 TEST_P(http_servers, run_handlers_in_the_color_of_their_route) {

@@ -53,7 +53,8 @@ class event_sink {
 /// Threads: one operation at a time; the body may be read while the answer is written.
 /// Lifetime: until the handler's coroutine has ended. Views of the request live as long.
 /// Errors: http::errc::already_answered; errc::timed_out if the client takes nothing for write_limit; what the stream says.
-/// After that the connection ends. std::invalid_argument is thrown for fields that cannot stand in a head.
+/// After that the connection ends. std::invalid_argument is thrown for fields that cannot stand in a head, and for a
+/// status below 200.
 /// Order: 100-continue is sent when the body is first read.
 class exchange {
  public:

@@ -71,7 +71,8 @@ template <class Secure>
 
 /// How to listen.
 struct listen_with {
-  seal_function seal = {};  ///< empty: requests come on the stream as it is
+  /// Has head_limit to do so. Empty: requests come on the stream as it is.
+  seal_function seal = {};
 };
 
 /// A route that was added: what is said of it here goes for requests that come later.
@@ -104,8 +105,8 @@ class route {
 /// Color: each connection has one of its own, in which its handlers run, unless the route names another one.
 /// Threads: routes are added, and listening begins, while nobody else uses the object; handlers of routes of different
 /// colors, and of different connections, run in parallel.
-/// Lifetime: must not outlive its runtime. Its destructor ends all connections: handlers' waits give errc::canceled.
-/// Runtime::shutdown() ends it gracefully, as close() does.
+/// Lifetime: must not outlive its runtime. runtime::shutdown() ends it gracefully, as close() does. Its destructor asks all
+/// connections to end, and does not wait: what handlers refer to must live until close() or the run has ended.
 /// Errors: those of its requests are told by exchange; what a client breaks ends its connection.
 /// Limits: server_settings.
 /// Order: the requests of a connection are answered one by one, in their order (pipelining).

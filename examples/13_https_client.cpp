@@ -17,11 +17,9 @@ namespace http = tartan::http;
 
 tartan::task<> fetch(http::client& web, std::string url) {
   const auto answer = co_await web.get(url);
-  if (!answer) {
-    std::printf("%s\n", answer.error().message().c_str());
-  } else {
-    std::printf("%u from %s: %s\n", static_cast<unsigned>(answer->status), answer->from.target.c_str(), answer->body.c_str());
-  }
+  if (!answer) co_return static_cast<void>(std::printf("%s\n", answer.error().message().c_str()));
+  const auto status = static_cast<unsigned>(answer->status);
+  std::printf("%u from %s: %s\n", status, answer->from.target.c_str(), answer->body.c_str());
 }
 
 tartan::task<> post(http::client& web, std::string url) {
@@ -31,10 +29,13 @@ tartan::task<> post(http::client& web, std::string url) {
   std::printf("%s\n", answer ? answer->body.c_str() : answer.error().message().c_str());
 }
 
-tartan::task<> visit(http::server& site, http::client& web, http::client& wary, std::string url) {
-  co_await fetch(web, url + "/old");
-  co_await post(web, url + "/orders");
-  co_await fetch(wary, url);
+tartan::task<> visit(http::server& site, http::client& web, http::client& wary, std::string own, std::string given) {
+  if (given.empty()) {
+    co_await fetch(web, own + "/old");
+    co_await post(web, own + "/orders");
+  }
+  const std::string last = given.empty() ? own : given;
+  co_await fetch(wary, last);
   co_await site.close(std::chrono::seconds{10});
 }
 
@@ -52,7 +53,7 @@ int main(int count, char** arguments) {
   const auto at = site.listen("127.0.0.1:0", {http::sealed_by(secure)});
   http::client web{rt, {.secure = {.authorities = own.certificate}, .most_redirects = 5}};
   http::client wary{rt};  // trusts those whom the system trusts
-  if (count > 1) return rt.spawn(fetch, std::ref(wary), std::string{arguments[1]}).detach(), rt.run_for(std::chrono::seconds{10}), 0;
-  rt.spawn(visit, std::ref(site), std::ref(web), std::ref(wary), "https://localhost:" + std::to_string(at.port())).detach();
+  const std::string url = "https://localhost:" + std::to_string(at.port());
+  rt.spawn(visit, std::ref(site), std::ref(web), std::ref(wary), url, count > 1 ? arguments[1] : "").detach();
   rt.run_until_idle();
 }

@@ -12,7 +12,8 @@ std::string form_decoded(std::string_view text) {
     const char* const digits = text.data() + at + 1;
     if (text[at] == '+') {
       out.push_back(' ');
-    } else if (text[at] == '%' && text.size() - at > 2 && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+    } else if (text[at] == '%' && text.size() - at > 2 &&
+               std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
       out.push_back(static_cast<char>(byte));
       at += 2;
     } else {

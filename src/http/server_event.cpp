@@ -14,7 +14,8 @@ constexpr std::string_view line_ends{"\r\n", 2};
 
 void check_line(std::string_view text, const char* what) {
   if (text.find_first_of(std::string_view{"\r\n\0", 3}) != std::string_view::npos) {
-    throw std::invalid_argument{std::string{"the "} + what + " of an event is one line: '" + std::string{text.substr(0, 100)} + "'"};
+    throw std::invalid_argument{std::string{"the "} + what + " of an event is one line: '" +
+                                std::string{text.substr(0, 100)} + "'"};
   }
 }
 
@@ -105,7 +106,8 @@ bool event_parser::take_line(std::string_view line, std::optional<server_event>&
   } else if (name == "retry") {
     std::int64_t ms = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), ms);
-    if (error == std::errc{} && end == value.data() + value.size() && ms >= 0) coming_.retry = std::chrono::milliseconds{ms};
+    if (error == std::errc{} && end == value.data() + value.size() && ms >= 0)
+      coming_.retry = std::chrono::milliseconds{ms};
   }
   return coming_.data.size() <= most_;
 }

@@ -27,7 +27,8 @@ std::string read(std::string_view text, std::size_t piece) {
     parser.add(text.substr(0, piece));
     text.remove_prefix(std::min(piece, text.size()));
     while (const auto e = parser.next()) {
-      all += "[" + e->id + "|" + e->event + "|" + e->data + (e->retry ? "|" + std::to_string(e->retry->count()) : "") + "]";
+      all += "[" + e->id + "|" + e->event + "|" + e->data + (e->retry ? "|" + std::to_string(e->retry->count()) : "") +
+             "]";
     }
   }
   return all;
@@ -51,7 +52,8 @@ TEST(server_events, refuse_ids_and_types_of_several_lines) {
 
 TEST(server_events, are_read_as_browsers_do_in_any_pieces) {
   const std::string text =
-      "\xef\xbb\xbf: a comment\r\nid: 1\r\ndata: one\r\n\r\ndata:two\ndata:  three\nevent: add\n\nid\ndata\n\nretry: 20\rdata: x\r\r"
+      "\xef\xbb\xbf: a comment\r\nid: 1\r\ndata: one\r\n\r\ndata:two\ndata:  three\nevent: add\n\nid\ndata\n\nretry: "
+      "20\rdata: x\r\r"
       "retry: soon\nevent: lost\n\ndata: last\n\ndata: never";
   for (std::size_t piece = 1; piece <= text.size(); ++piece) {
     EXPECT_EQ(read(text, piece), "[1||one][1|add|two\n three][||][||x|20][||last]") << piece;

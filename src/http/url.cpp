@@ -126,6 +126,8 @@ std::string url::authority() const {
   return text;
 }
 
-std::string url::origin() const { return (secure ? "https://" : "http://") + authority(); }
+std::string url::origin() const {
+  return (secure ? "https://" : "http://") + authority();
+}
 
 }  // namespace tartan::http

@@ -19,8 +19,8 @@ using exchange_or_error = result<std::unique_ptr<detail::client_exchange>>;
 constexpr std::size_t most_of_a_redirect = std::size_t{16} * 1024;
 
 bool is_redirect(status s) {
-  return s == status::moved_permanently || s == status::found || s == status::see_other || s == status::temporary_redirect ||
-         s == status::permanent_redirect;
+  return s == status::moved_permanently || s == status::found || s == status::see_other ||
+         s == status::temporary_redirect || s == status::permanent_redirect;
 }
 
 bool may_be_repeated(std::string_view method) {
@@ -29,11 +29,13 @@ bool may_be_repeated(std::string_view method) {
 }
 
 /// On a kept connection, or a new one.
-task<exchange_or_error> exchange_with(std::shared_ptr<detail::pool> of, const client_request& what, url to, bool can_repeat) {
+task<exchange_or_error> exchange_with(std::shared_ptr<detail::pool> of, const client_request& what, url to,
+                                      bool can_repeat) {
   auto made = std::make_unique<detail::client_exchange>(of, to);
   const result<> done = co_await made->run(what, false);
   if (done) co_return std::move(made);
-  const bool again = can_repeat && made->was_stale() && done.error() != tartan::errc::canceled && done.error() != tartan::errc::timed_out;
+  const bool again = can_repeat && made->was_stale() && done.error() != tartan::errc::canceled &&
+                     done.error() != tartan::errc::timed_out;
   if (!again) co_return done.error();
   made = std::make_unique<detail::client_exchange>(std::move(of), std::move(to));
   const result<> second = co_await made->run(what, true);
@@ -59,9 +61,13 @@ client::~client() {
   if (pool_ != nullptr && pool_.use_count() != 1) close();
 }
 
-void client::close() noexcept { pool_->close(); }
+void client::close() noexcept {
+  pool_->close();
+}
 
-task<result<answer>> client::get(std::string url) const { return send(client_request{url}); }
+task<result<answer>> client::get(std::string url) const {
+  return send(client_request{url});
+}
 
 namespace {
 
@@ -90,7 +96,8 @@ result<url> detail::redirect_of(const client_exchange& from, client_request& wha
     what.method_ = "GET";
     what.content_.clear();
     what.from_ = {};
-    for (const char* const name : {"Content-Type", "Content-Encoding", "Content-Language", "Content-Location"}) what.fields_.remove(name);
+    for (const char* const name : {"Content-Type", "Content-Encoding", "Content-Language", "Content-Location"})
+      what.fields_.remove(name);
   }
   if (next->origin() != from.to().origin()) {
     for (const char* const name : {"Authorization", "Cookie", "Proxy-Authorization"}) what.fields_.remove(name);
@@ -108,7 +115,8 @@ task<result<open_answer>> client::open_within(std::shared_ptr<detail::pool> of, 
     exchange_or_error made = co_await exchange_with(of, what, *to, can_repeat);
     if (!made) co_return made.error();
     detail::client_exchange& from = **made;
-    const bool needs_body_again = what.from_ && (from.status() == status::temporary_redirect || from.status() == status::permanent_redirect);
+    const bool needs_body_again =
+        what.from_ && (from.status() == status::temporary_redirect || from.status() == status::permanent_redirect);
     const bool leads_on = is_redirect(from.status()) && from.fields().has("Location") && !needs_body_again;
     if (!leads_on || of->settings.most_redirects == 0) co_return open_answer{*std::move(made)};
     if (followed == of->settings.most_redirects) co_return make_error_code(errc::too_many_redirects);
@@ -138,10 +146,20 @@ open_answer::open_answer(std::unique_ptr<detail::client_exchange> of) noexcept :
 open_answer::open_answer(open_answer&&) noexcept = default;
 open_answer& open_answer::operator=(open_answer&&) noexcept = default;
 open_answer::~open_answer() = default;
-http::status open_answer::status() const noexcept { return exchange_->status(); }
-const field_list& open_answer::fields() const noexcept { return exchange_->fields(); }
-const url& open_answer::from() const noexcept { return exchange_->to(); }
-body_stream& open_answer::body() noexcept { return exchange_->body(); }
-task<result<server_event>> open_answer::next_event() { return exchange_->next_event(); }
+http::status open_answer::status() const noexcept {
+  return exchange_->status();
+}
+const field_list& open_answer::fields() const noexcept {
+  return exchange_->fields();
+}
+const url& open_answer::from() const noexcept {
+  return exchange_->to();
+}
+body_stream& open_answer::body() noexcept {
+  return exchange_->body();
+}
+task<result<server_event>> open_answer::next_event() {
+  return exchange_->next_event();
+}
 
 }  // namespace tartan::http

@@ -31,7 +31,9 @@ bool is_the_clients(std::string_view name) {
   return false;
 }
 
-response_limits limits_of(const client_settings& with) { return {.head = with.most_head}; }
+response_limits limits_of(const client_settings& with) {
+  return {.head = with.most_head};
+}
 
 std::string origin_name(const url& to, const std::optional<address>& at) {
   return to.origin() + (at ? " at " + at->to_string() : std::string{});
@@ -67,7 +69,8 @@ task<result<>> client_exchange::run(const client_request& what, bool is_fresh) {
 
 /// A connection, a kept one or a new one.
 task<result<>> client_exchange::reach(const client_request& what, bool is_fresh) {
-  result<lease> place = co_await with_timeout(of_->settings.wait_limit, pool::take(of_, origin_name(to_, what.at_), is_fresh));
+  result<lease> place =
+      co_await with_timeout(of_->settings.wait_limit, pool::take(of_, origin_name(to_, what.at_), is_fresh));
   if (!place) co_return place.error();
   on_ = *std::move(place);
   if (on_.connection() != nullptr) {
@@ -114,7 +117,8 @@ result<std::string> client_exchange::head_for(const client_request& what) const 
   std::string text;
   try {
     request_writer out{text, what.method(), to_.target, to_.authority()};
-    if (!of_->settings.user_agent.empty() && !what.fields().has("User-Agent")) out.field("User-Agent", of_->settings.user_agent);
+    if (!of_->settings.user_agent.empty() && !what.fields().has("User-Agent"))
+      out.field("User-Agent", of_->settings.user_agent);
     for (const auto& [name, value] : what.fields()) {
       if (!is_the_clients(name)) out.field(name, value);
     }
@@ -218,12 +222,14 @@ task<result<>> client_exchange::hear_head(wire::time_point until, bool stops_at_
       if (found == response_parser::outcome::complete) break;
       if (found == response_parser::outcome::refused) co_return errc::malformed;
       const result<> more = co_await wire_->fill(until);
-      if (!more && more.error() == tartan::errc::end_of_stream) co_return has_heard_ ? errc::truncated : errc::no_answer;
+      if (!more && more.error() == tartan::errc::end_of_stream)
+        co_return has_heard_ ? errc::truncated : errc::no_answer;
       if (!more) co_return more;
       has_heard_ = true;
     }
     if (!head_.is_interim()) break;
-    if (stops_at_continue && head_.status == status::continue_sending) co_return std::make_error_code(std::errc::interrupted);
+    if (stops_at_continue && head_.status == status::continue_sending)
+      co_return std::make_error_code(std::errc::interrupted);
   }
   has_head_ = true;
   co_return result<>{};
@@ -260,6 +266,8 @@ task<result<>> upload::write(const_bytes piece) {
   co_return co_await of_->write_piece(std::move(all));
 }
 
-task<result<>> upload::write(buf::chain piece) { return of_->write_piece(std::move(piece)); }
+task<result<>> upload::write(buf::chain piece) {
+  return of_->write_piece(std::move(piece));
+}
 
 }  // namespace tartan::http

@@ -23,7 +23,8 @@ class scripted_server {
   /// The number of the connection, and the connection.
   using script = std::function<task<>(int, talker&)>;
 
-  scripted_server(runtime& rt, script says) : door_{tcp::listen(rt, "127.0.0.1:0", {.color = here_color})}, says_{std::move(says)} {}
+  scripted_server(runtime& rt, script says)
+      : door_{tcp::listen(rt, "127.0.0.1:0", {.color = here_color})}, says_{std::move(says)} {}
 
   [[nodiscard]] std::string url(const std::string& target = "/", const std::string& host = "127.0.0.1") const {
     return "http://" + host + ":" + std::to_string(door_.local_address().value().port()) + target;

@@ -29,7 +29,8 @@ INSTANTIATE_TEST_SUITE_P(on, http_clients, testing::ValuesIn(test::both_machines
 
 /// Where the clock jumps.
 class http_client_limits : public test::with_client {};
-INSTANTIATE_TEST_SUITE_P(on, http_client_limits, testing::ValuesIn(test::places_on(test::machine::simulated)), test::place_name);
+INSTANTIATE_TEST_SUITE_P(on, http_client_limits, testing::ValuesIn(test::places_on(test::machine::simulated)),
+                         test::place_name);
 
 TEST_P(http_clients, ask_and_give_the_whole_answer) {
   std::string asked;
@@ -84,17 +85,20 @@ TEST_P(http_clients, send_bodies_and_fields) {
             "text/plain");
         EXPECT_TRUE(co_await web.send(second));
         client_request third{"PATCH", server.url()};
-        third.body_from([](http::upload& to) -> task<result<>> { co_return co_await to.write("three"); }, "text/plain", 5);
+        third.body_from([](http::upload& to) -> task<result<>> { co_return co_await to.write("three"); }, "text/plain",
+                        5);
         EXPECT_TRUE(co_await web.send(third));
         EXPECT_TRUE(co_await web.send(client_request{"POST", server.url()}));
         EXPECT_EQ(server.connections(), 1);
       });
-  EXPECT_EQ(asked, (std::vector<std::string>{
-                       "POST / HTTP/1.1\r\nContent-Type: text/plain\r\nX: 1\r\nUser-Agent: me\r\nContent-Length: 4\r\n\r\ntext",
-                       "PUT / HTTP/1.1\r\nUser-Agent: tartan\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
-                       "3\r\none\r\n4\r\ntwo!\r\n0\r\n\r\n",
-                       "PATCH / HTTP/1.1\r\nUser-Agent: tartan\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nthree",
-                       "POST / HTTP/1.1\r\nUser-Agent: tartan\r\nContent-Length: 0\r\n\r\n"}));
+  EXPECT_EQ(
+      asked,
+      (std::vector<std::string>{
+          "POST / HTTP/1.1\r\nContent-Type: text/plain\r\nX: 1\r\nUser-Agent: me\r\nContent-Length: 4\r\n\r\ntext",
+          "PUT / HTTP/1.1\r\nUser-Agent: tartan\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
+          "3\r\none\r\n4\r\ntwo!\r\n0\r\n\r\n",
+          "PATCH / HTTP/1.1\r\nUser-Agent: tartan\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nthree",
+          "POST / HTTP/1.1\r\nUser-Agent: tartan\r\nContent-Length: 0\r\n\r\n"}));
 }
 
 TEST_P(http_clients, refuse_what_cannot_be_asked) {
@@ -114,9 +118,10 @@ TEST_P(http_clients, refuse_what_cannot_be_asked) {
 }
 
 TEST_P(http_clients, read_bodies_of_all_three_ends) {
-  const std::vector<std::string> answers{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
-                                         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;x\r\nllo\r\n0\r\nT: x\r\n\r\n",
-                                         "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n\r\nhello"};
+  const std::vector<std::string> answers{
+      "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;x\r\nllo\r\n0\r\nT: x\r\n\r\n",
+      "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n\r\nhello"};
   play(
       [&](int number, talker& client) -> task<> {
         static_cast<void>(number);
@@ -166,8 +171,9 @@ TEST_P(http_clients, give_bodies_piece_by_piece) {
 TEST_P(http_clients, know_answers_without_a_body) {
   play(
       [&](int, talker& client) -> task<> {
-        for (const char* const answer : {"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n",
-                                         "HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n"}) {
+        for (const char* const answer :
+             {"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n",
+              "HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n"}) {
           static_cast<void>(co_await client.hear_request());
           co_await client.say(answer);
         }
@@ -216,7 +222,8 @@ TEST_P(http_clients, read_streams_of_events) {
       [&](int, talker& client) -> task<> {
         static_cast<void>(co_await client.hear_request());
         co_await client.say("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
-        co_await client.say("b\r\ndata: one\n\n\r\n5\r\nid: 7\r\n10\r\n\nevent: e\ndata: \r\n5\r\ntwo\n\n\r\n0\r\n\r\n");
+        co_await client.say(
+            "b\r\ndata: one\n\n\r\n5\r\nid: 7\r\n10\r\n\nevent: e\ndata: \r\n5\r\ntwo\n\n\r\n0\r\n\r\n");
       },
       [&](http::client& web, scripted_server& server) -> task<> {
         auto coming = co_await web.open(client_request{server.url()});
@@ -285,19 +292,21 @@ TEST_P(http_clients, hear_an_answer_while_they_send) {
 }
 
 TEST_P(http_clients, end_a_request_whose_body_fails) {
-  play(
-      [&](int, talker& client) -> task<> { static_cast<void>(co_await client.hear_all()); },
-      [&](http::client& web, scripted_server& server) -> task<> {
-        client_request fails{"POST", server.url()};
-        fails.body_from([](http::upload&) -> task<result<>> { co_return std::make_error_code(std::errc::io_error); }, "text/plain");
-        EXPECT_EQ((co_await web.send(fails)).error(), std::errc::io_error);
-        client_request is_short{"POST", server.url()};
-        is_short.body_from([](http::upload& to) -> task<result<>> { co_return co_await to.write("12"); }, "text/plain", 3);
-        EXPECT_EQ((co_await web.send(is_short)).error(), http::errc::truncated);
-        client_request is_long{"POST", server.url()};
-        is_long.body_from([](http::upload& to) -> task<result<>> { co_return co_await to.write("1234"); }, "text/plain", 3);
-        EXPECT_EQ((co_await web.send(is_long)).error(), http::errc::too_large);
-      });
+  play([&](int, talker& client) -> task<> { static_cast<void>(co_await client.hear_all()); },
+       [&](http::client& web, scripted_server& server) -> task<> {
+         client_request fails{"POST", server.url()};
+         fails.body_from([](http::upload&) -> task<result<>> { co_return std::make_error_code(std::errc::io_error); },
+                         "text/plain");
+         EXPECT_EQ((co_await web.send(fails)).error(), std::errc::io_error);
+         client_request is_short{"POST", server.url()};
+         is_short.body_from([](http::upload& to) -> task<result<>> { co_return co_await to.write("12"); }, "text/plain",
+                            3);
+         EXPECT_EQ((co_await web.send(is_short)).error(), http::errc::truncated);
+         client_request is_long{"POST", server.url()};
+         is_long.body_from([](http::upload& to) -> task<result<>> { co_return co_await to.write("1234"); },
+                           "text/plain", 3);
+         EXPECT_EQ((co_await web.send(is_long)).error(), http::errc::too_large);
+       });
 }
 
 TEST_P(http_clients, go_over_unix_sockets) {
@@ -328,9 +337,8 @@ TEST_P(http_clients, close_connections_of_canceled_requests) {
         heard = client.ended();
       },
       [&](http::client& web, scripted_server& server) -> task<> {
-        auto asking = spawn_in(test::here_color, [&]() -> task<> {
-          EXPECT_EQ((co_await web.get(server.url())).error(), errc::canceled);
-        });
+        auto asking = spawn_in(
+            test::here_color, [&]() -> task<> { EXPECT_EQ((co_await web.get(server.url())).error(), errc::canceled); });
         while (server.connections() == 0) co_await moment();
         for (int n = 0; n < 20; ++n) co_await moment();
         asking.cancel();
@@ -341,10 +349,12 @@ TEST_P(http_clients, close_connections_of_canceled_requests) {
 
 TEST_P(http_clients, leave_nothing_when_the_runtime_stops) {
   std::error_code ended;
+  std::vector<talker> kept;  // open until the end: the client hears of the stop, not of its server's end
   play(
       [&](int, talker& client) -> task<> {
         static_cast<void>(co_await client.hear_request());
         static_cast<void>(co_await client.over().write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"));
+        kept.push_back(std::move(client));
         rt().stop();
       },
       [&](http::client& web, scripted_server& server) -> task<> {

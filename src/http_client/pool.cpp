@@ -93,7 +93,8 @@ void pool::drop_old() {
 bool pool::make_room() {
   origin* oldest = nullptr;
   for (auto& [name, each] : origins_) {
-    if (!each.idle.empty() && (oldest == nullptr || each.idle.front().since < oldest->idle.front().since)) oldest = &each;
+    if (!each.idle.empty() && (oldest == nullptr || each.idle.front().since < oldest->idle.front().since))
+      oldest = &each;
   }
   if (oldest != nullptr) drop_idle(*oldest);
   return oldest != nullptr;

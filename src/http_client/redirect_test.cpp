@@ -36,7 +36,8 @@ class http_redirects : public test::with_client {
         const std::string target = one.substr(one.find(' ') + 1, one.find(" HTTP") - one.find(' ') - 1);
         std::string answer = hello_answer;
         if (target.starts_with("/30")) {
-          answer = "HTTP/1.1 " + target.substr(1, 3) + " Elsewhere\r\nLocation: " + target.substr(4) + "\r\nContent-Length: 4\r\n\r\ngone";
+          answer = "HTTP/1.1 " + target.substr(1, 3) + " Elsewhere\r\nLocation: " + target.substr(4) +
+                   "\r\nContent-Length: 4\r\n\r\ngone";
         }
         if (one.starts_with("HEAD")) answer.erase(answer.find("\r\n\r\n") + 4);
         static_cast<void>(co_await client.over().write(answer));
@@ -79,9 +80,9 @@ TEST_P(http_redirects, keep_or_change_the_method) {
     EXPECT_EQ(has_body, requests[n].find("Content-Type: text/x") != std::string::npos) << requests[n];
     EXPECT_EQ(has_body, asked[n] != "GET /next" && asked[n] != "HEAD /next") << requests[n];
   }
-  EXPECT_EQ(second, (std::vector<std::string>{"GET /next", "PUT /next", "HEAD /next", "GET /next", "PUT /next", "HEAD /next", "GET /next",
-                                              "GET /next", "HEAD /next", "POST /next", "PUT /next", "HEAD /next", "POST /next",
-                                              "PUT /next", "HEAD /next"}));
+  EXPECT_EQ(second, (std::vector<std::string>{"GET /next", "PUT /next", "HEAD /next", "GET /next", "PUT /next",
+                                              "HEAD /next", "GET /next", "GET /next", "HEAD /next", "POST /next",
+                                              "PUT /next", "HEAD /next", "POST /next", "PUT /next", "HEAD /next"}));
 }
 
 TEST_P(http_redirects, take_no_credentials_to_another_origin) {
@@ -92,7 +93,10 @@ TEST_P(http_redirects, take_no_credentials_to_another_origin) {
     EXPECT_TRUE(co_await web.send(same));
     EXPECT_NE(requests.back().find("Authorization: secret\r\nCookie: secret\r\nX: public\r\n"), std::string::npos);
     client_request other{server.url("/302//localhost:" + port + "/next")};
-    other.set("authorization", "secret").set("Cookie", "secret").set("Proxy-Authorization", "secret").set("X", "public");
+    other.set("authorization", "secret")
+        .set("Cookie", "secret")
+        .set("Proxy-Authorization", "secret")
+        .set("X", "public");
     const auto answer = co_await web.send(other);
     EXPECT_EQ(answer.value().from.host, "localhost");
     EXPECT_EQ(requests.back().find("secret"), std::string::npos) << requests.back();
@@ -113,12 +117,14 @@ TEST_P(http_redirects, that_lead_nowhere_are_errors) {
   play(by_target(), [&](http::client& web, scripted_server& server) -> task<> {
     EXPECT_EQ((co_await web.get(server.url("/302//u@p/"))).error(), http::errc::bad_redirect);
   });
-  play(always("HTTP/1.1 302 Found\r\nContent-Length: 2\r\n\r\nno"), [&](http::client& web, scripted_server& server) -> task<> {
-    EXPECT_EQ((co_await web.get(server.url())).value().body, "no") << "without a Location it is the answer";
-  });
-  play(always("HTTP/1.1 302 Found\r\nLocation: ftp://a/\r\nContent-Length: 0\r\n\r\n"), [&](http::client& web, scripted_server& server) -> task<> {
-    EXPECT_EQ((co_await web.get(server.url())).error(), http::errc::bad_redirect);
-  });
+  play(always("HTTP/1.1 302 Found\r\nContent-Length: 2\r\n\r\nno"),
+       [&](http::client& web, scripted_server& server) -> task<> {
+         EXPECT_EQ((co_await web.get(server.url())).value().body, "no") << "without a Location it is the answer";
+       });
+  play(always("HTTP/1.1 302 Found\r\nLocation: ftp://a/\r\nContent-Length: 0\r\n\r\n"),
+       [&](http::client& web, scripted_server& server) -> task<> {
+         EXPECT_EQ((co_await web.get(server.url())).error(), http::errc::bad_redirect);
+       });
 }
 
 TEST_P(http_redirects, that_need_a_streamed_body_again_are_answers) {
@@ -135,7 +141,8 @@ TEST_P(http_redirects, that_need_a_streamed_body_again_are_answers) {
 class https_clients : public test::with_client {
  protected:
   /// A server on each connection of which requests are answered by f, under TLS.
-  void play_sealed(const std::function<std::string(const std::string&)>& answer_to, std::function<task<>(http::client&, std::string)> f) {
+  void play_sealed(const std::function<std::string(const std::string&)>& answer_to,
+                   std::function<task<>(http::client&, std::string)> f) {
     const tls::identity own = tls::self_signed((folder_ / "").string(), {"localhost"});
     with.secure.authorities = own.certificate;
     sealed_ = std::make_unique<tls::server>(tls::server_settings{.identities = {own}, .protocols = {"http/1.1"}});
@@ -166,7 +173,8 @@ class https_clients : public test::with_client {
   std::vector<std::string> protocols;
 
  private:
-  static task<> talk(https_clients& of, const std::function<std::string(const std::string&)>& answer_to, tcp::stream with) {
+  static task<> talk(https_clients& of, const std::function<std::string(const std::string&)>& answer_to,
+                     tcp::stream with) {
     auto peer = co_await of.sealed_->accept(std::move(with));
     if (!peer) co_return;
     of.protocols.emplace_back(peer->protocol());

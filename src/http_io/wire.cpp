@@ -23,7 +23,8 @@ constexpr std::size_t most_dropped_bytes = std::size_t{1} << 20;
 }  // namespace
 
 wire::time_point wire::now() noexcept {
-  return time_point{std::chrono::nanoseconds{tartan::detail::required_runtime("http", std::source_location::current()).now_ns()}};
+  return time_point{
+      std::chrono::nanoseconds{tartan::detail::required_runtime("http", std::source_location::current()).now_ns()}};
 }
 
 wire::time_point wire::in(std::chrono::nanoseconds limit) noexcept {
@@ -55,7 +56,8 @@ task<result<>> wire::send(buf::chain all, std::chrono::nanoseconds limit) {
     const std::size_t count = all.gather(parts, most_written_bytes);
     const std::span<const std::span<const std::byte>> some{parts.data(), count};
     result<std::size_t> went = peer_.try_write(some);
-    if (!went && went.error() == std::errc::operation_would_block) went = co_await with_timeout(limit, peer_.write(some));
+    if (!went && went.error() == std::errc::operation_would_block)
+      went = co_await with_timeout(limit, peer_.write(some));
     if (!went) co_return went.error();
     all.drop(*went);
   }

@@ -38,23 +38,33 @@ std::uint64_t most_with_lines(std::uint64_t content) {
 }
 
 bool is_the_servers(std::string_view name) {
-  return same_letters(name, "Content-Length") || same_letters(name, "Transfer-Encoding") || same_letters(name, "Connection") ||
-         same_letters(name, "Date");
+  return same_letters(name, "Content-Length") || same_letters(name, "Transfer-Encoding") ||
+         same_letters(name, "Connection") || same_letters(name, "Date");
 }
 
-bool may_have_body(status s) { return static_cast<unsigned>(s) >= 200 && s != status::no_content && s != status::not_modified; }
+bool may_have_body(status s) {
+  return static_cast<unsigned>(s) >= 200 && s != status::no_content && s != status::not_modified;
+}
 
 std::string_view date_text() {
   thread_local date_clock clock;  // used up before the next wait
   return clock.text();
 }
 
-reply of_status(status s) { return reply::text(std::string{text_of(s)} + "\n", s); }
+reply of_status(status s) {
+  return reply::text(std::string{text_of(s)} + "\n", s);
+}
 
 }  // namespace
 
-connection::connection(std::shared_ptr<server_state> of, std::uint64_t id, tartan::color where, address peer, bool is_refused)
-    : of_{std::move(of)}, id_{id}, where_{where}, peer_{peer}, parser_{limits_of(of_->settings)}, is_refused_{is_refused} {}
+connection::connection(std::shared_ptr<server_state> of, std::uint64_t id, tartan::color where, address peer,
+                       bool is_refused)
+    : of_{std::move(of)},
+      id_{id},
+      where_{where},
+      peer_{peer},
+      parser_{limits_of(of_->settings)},
+      is_refused_{is_refused} {}
 
 task<> connection::run(std::shared_ptr<connection> self, any_stream accepted, std::shared_ptr<const listen_with> with) {
   try {
@@ -151,7 +161,9 @@ task<bool> connection::answer() {
   const std::uint64_t most = to.entry != nullptr ? to.entry->most_body.value_or(with.most_body) : with.most_body;
   body_reader reader{most_with_lines(most)};
   reader.begin(head_);
-  exchange_state x{*this, head_, wire_,
+  exchange_state x{*this,
+                   head_,
+                   wire_,
                    {.reader = reader,
                     .most = most,
                     .piece_limit = with.body_limit,
@@ -195,7 +207,8 @@ task<bool> connection::call(exchange_state& x) {
 
 void connection::report(const failed_request& what) const {
   if (of_->settings.on_failure) return of_->settings.on_failure(what);
-  const std::string text = std::string{what.method} + " " + std::string{what.target} + " has failed: " + std::string{what.what};
+  const std::string text =
+      std::string{what.method} + " " + std::string{what.target} + " has failed: " + std::string{what.what};
   std::fprintf(stderr, "tartan: http::server: the handler of %s\n", text.c_str());
 }
 
@@ -244,7 +257,8 @@ task<result<>> connection::send_bytes(buf::chain all) {
 }
 
 /// `length`: nothing for a body in chunks, or up to the end of the connection.
-std::string connection::head_of(exchange_state& x, const reply& from, std::optional<std::uint64_t> length, bool closes) {
+std::string connection::head_of(exchange_state& x, const reply& from, std::optional<std::uint64_t> length,
+                                bool closes) {
   std::string text;
   response_writer out{text, from.status()};
   out.field("Date", date_text());
@@ -275,7 +289,8 @@ result<buf::chain> connection::open_answer(exchange_state& x, const reply& head,
   if (static_cast<unsigned>(head.status()) < 200) throw std::invalid_argument{"an answer has a status of 200 or more"};
   const bool may_have = may_have_body(head.status());
   const bool is_cut_by_end = may_have && !length && x.head.http_1_0;
-  const bool closes = head.closes() || is_closing_ || is_cut_by_end || !x.head.keep_alive || requests_ >= of_->settings.most_requests ||
+  const bool closes = head.closes() || is_closing_ || is_cut_by_end || !x.head.keep_alive ||
+                      requests_ >= of_->settings.most_requests ||
                       (x.body.is_continue_wanted() && !x.body.is_complete());
   std::string text = head_of(x, head, length, closes);  // may throw: the request is not answered then
   x.closes = closes;

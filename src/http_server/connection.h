@@ -57,8 +57,10 @@ class connection : public std::enable_shared_from_this<connection> {
   task<> stop_watching();
   static task<> watch(std::shared_ptr<connection> self);
 
-  [[nodiscard]] result<buf::chain> open_answer(exchange_state& x, const reply& head, std::optional<std::uint64_t> length);
-  [[nodiscard]] std::string head_of(exchange_state& x, const reply& from, std::optional<std::uint64_t> length, bool closes);
+  [[nodiscard]] result<buf::chain> open_answer(exchange_state& x, const reply& head,
+                                               std::optional<std::uint64_t> length);
+  [[nodiscard]] std::string head_of(exchange_state& x, const reply& from, std::optional<std::uint64_t> length,
+                                    bool closes);
   [[nodiscard]] task<result<>> send_bytes(buf::chain all);
   void report(const failed_request& what) const;
 

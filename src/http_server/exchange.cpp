@@ -10,18 +10,28 @@
 
 namespace tartan::http {
 
-http::method exchange::method() const noexcept { return state_->head.method; }
-std::string_view exchange::method_text() const noexcept { return state_->head.method_text; }
-std::string_view exchange::path() const noexcept { return state_->where.path; }
+http::method exchange::method() const noexcept {
+  return state_->head.method;
+}
+std::string_view exchange::method_text() const noexcept {
+  return state_->head.method_text;
+}
+std::string_view exchange::path() const noexcept {
+  return state_->where.path;
+}
 std::string_view exchange::query() const noexcept {
   const std::string_view query = state_->where.query;
   return query.substr(std::min<std::size_t>(1, query.size()));
 }
-std::string_view exchange::target() const noexcept { return state_->head.target; }
+std::string_view exchange::target() const noexcept {
+  return state_->head.target;
+}
 std::string_view exchange::host() const noexcept {
   return state_->where.host.empty() ? state_->head.fields.only("Host") : state_->where.host;
 }
-const header_lines& exchange::fields() const noexcept { return state_->head.fields; }
+const header_lines& exchange::fields() const noexcept {
+  return state_->head.fields;
+}
 
 std::string_view exchange::parameter(std::string_view name) const noexcept {
   const auto& names = state_->route->names;
@@ -29,12 +39,22 @@ std::string_view exchange::parameter(std::string_view name) const noexcept {
   return place == names.end() ? std::string_view{} : state_->values[static_cast<std::size_t>(place - names.begin())];
 }
 
-std::optional<std::string> exchange::query_value(std::string_view name) const { return http::query_value(query(), name); }
+std::optional<std::string> exchange::query_value(std::string_view name) const {
+  return http::query_value(query(), name);
+}
 
-body_stream& exchange::body() noexcept { return state_->body; }
-const address& exchange::peer() const noexcept { return state_->on.peer(); }
-any_stream& exchange::stream() noexcept { return state_->on.stream(); }
-bool exchange::is_answered() const noexcept { return state_->is_answered; }
+body_stream& exchange::body() noexcept {
+  return state_->body;
+}
+const address& exchange::peer() const noexcept {
+  return state_->on.peer();
+}
+any_stream& exchange::stream() noexcept {
+  return state_->on.stream();
+}
+bool exchange::is_answered() const noexcept {
+  return state_->is_answered;
+}
 
 task<result<>> exchange::send(reply whole) {
   co_await on(state_->on.where());
@@ -89,6 +109,8 @@ task<result<>> event_sink::comment(std::string_view of) {
   co_return co_await of_->on.write(*of_, std::move(all));
 }
 
-std::string_view event_sink::last_id() const noexcept { return of_->head.fields.only("Last-Event-ID"); }
+std::string_view event_sink::last_id() const noexcept {
+  return of_->head.fields.only("Last-Event-ID");
+}
 
 }  // namespace tartan::http

@@ -97,7 +97,8 @@ class router::search {
     const bool is_last = slash == std::string_view::npos;
     const std::string_view segment = left.substr(0, slash);
     const std::string_view behind = is_last ? std::string_view{} : left.substr(slash + 1);
-    if (const auto text = at.texts.find(segment); text != at.texts.end() && go(*text->second, behind, is_last)) return true;
+    if (const auto text = at.texts.find(segment); text != at.texts.end() && go(*text->second, behind, is_last))
+      return true;
     if (at.name != nullptr && !segment.empty()) {
       found_.values.push_back(segment);
       if (go(*at.name, behind, is_last)) return true;

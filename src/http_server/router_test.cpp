@@ -83,7 +83,8 @@ TEST_F(routes, tell_what_methods_a_path_has) {
 }
 
 TEST_F(routes, refuse_what_is_no_pattern) {
-  for (const char* const pattern : {"", "a", "/{}", "/{a", "/a}", "/x{a}", "/{a}{b}", "/{a...}/b", "/{...}", "//a", "/{a}/{a}"}) {
+  for (const char* const pattern :
+       {"", "a", "/{}", "/{a", "/a}", "/x{a}", "/{a}{b}", "/{a...}/b", "/{...}", "//a", "/{a}/{a}"}) {
     EXPECT_THROW(add("GET", pattern), std::invalid_argument) << pattern;
   }
   EXPECT_THROW(add("G T", "/"), std::invalid_argument);

@@ -20,7 +20,8 @@ route& route::most_body(std::uint64_t bytes) noexcept {
   return *this;
 }
 
-server::server(runtime& rt, server_settings with) : state_{std::make_shared<detail::server_state>(rt, std::move(with))} {}
+server::server(runtime& rt, server_settings with)
+    : state_{std::make_shared<detail::server_state>(rt, std::move(with))} {}
 
 server::~server() {
   if (state_ != nullptr && state_.use_count() != 1) state_->abandon();
@@ -45,11 +46,19 @@ address server::listen(std::string_view at, listen_with with) {
   return bound;
 }
 
-void server::serve(tcp::listener from, listen_with with) { state_->serve(std::move(from), std::move(with)); }
-void server::serve(local::listener from, listen_with with) { state_->serve(std::move(from), std::move(with)); }
+void server::serve(tcp::listener from, listen_with with) {
+  state_->serve(std::move(from), std::move(with));
+}
+void server::serve(local::listener from, listen_with with) {
+  state_->serve(std::move(from), std::move(with));
+}
 
-task<> server::close(std::chrono::nanoseconds within) { return detail::server_state::close(state_, within); }
-task<std::size_t> server::connections() const { return detail::server_state::count(state_); }
+task<> server::close(std::chrono::nanoseconds within) {
+  return detail::server_state::close(state_, within);
+}
+task<std::size_t> server::connections() const {
+  return detail::server_state::count(state_);
+}
 
 reply reply::of_error(std::error_code error) {
   http::status s = http::status::bad_request;

@@ -31,7 +31,8 @@ TEST_P(http_endings, of_event_streams_leave_the_connection_open) {
   site().get("/events", [](exchange& x) -> task<> {
     auto events = co_await x.begin_events();
     EXPECT_EQ(events->last_id(), "41");
-    EXPECT_TRUE(co_await events->send({.id = "42", .event = "price", .data = std::to_string(7) + "\n" + std::to_string(8), .retry = 5s}));
+    EXPECT_TRUE(co_await events->send(
+        {.id = "42", .event = "price", .data = std::to_string(7) + "\n" + std::to_string(8), .retry = 5s}));
     EXPECT_TRUE(co_await events->comment(""));
     EXPECT_TRUE(co_await events->send({.data = "end"}));
   });
@@ -40,8 +41,10 @@ TEST_P(http_endings, of_event_streams_leave_the_connection_open) {
     co_await client.say(get_events + get_hello);
     const std::string heard = talker::without_date(co_await client.hear_until("0\r\n\r\n"));
     EXPECT_EQ(heard,
-              "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n"
-              "31\r\nid: 42\nevent: price\nretry: 5000\ndata: 7\ndata: 8\n\n\r\n4\r\n: \n\n\r\nb\r\ndata: end\n\n\r\n0\r\n\r\n");
+              "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\nTransfer-Encoding: "
+              "chunked\r\n\r\n"
+              "31\r\nid: 42\nevent: price\nretry: 5000\ndata: 7\ndata: 8\n\n\r\n4\r\n: \n\n\r\nb\r\ndata: "
+              "end\n\n\r\n0\r\n\r\n");
     EXPECT_TRUE((co_await client.hear_answer()).ends_with("hello"));
     co_await client.say(get_hello);
     EXPECT_TRUE((co_await client.hear_answer()).ends_with("hello"));

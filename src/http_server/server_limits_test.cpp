@@ -24,10 +24,15 @@ INSTANTIATE_TEST_SUITE_P(on, http_limits, testing::ValuesIn(test::both_machines(
 
 /// Where the clock jumps: hours pass at once.
 class http_time_limits : public test::with_server {};
-INSTANTIATE_TEST_SUITE_P(on, http_time_limits, testing::ValuesIn(test::places_on(test::machine::simulated)), test::place_name);
+INSTANTIATE_TEST_SUITE_P(on, http_time_limits, testing::ValuesIn(test::places_on(test::machine::simulated)),
+                         test::place_name);
 
-reply hello(exchange& /*x*/) { return reply::text("hello"); }
-std::string status_of(const std::string& answer) { return answer.substr(0, answer.find("\r\n")); }
+reply hello(exchange& /*x*/) {
+  return reply::text("hello");
+}
+std::string status_of(const std::string& answer) {
+  return answer.substr(0, answer.find("\r\n"));
+}
 
 TEST_P(http_limits, on_heads_and_bodies_are_answered_by_name) {
   with.most_line = 100;
@@ -40,10 +45,13 @@ TEST_P(http_limits, on_heads_and_bodies_are_answered_by_name) {
     if (!text) co_return reply::of_error(text.error());
     co_return reply::text(*text);
   });
-  site().post("/more", [](exchange& x) -> task<> {
-     auto text = co_await x.body().read_all(100);
-     if (text) static_cast<void>(co_await x.send(reply::text(*text)));
-   }).most_body(20);
+  site()
+      .post("/more",
+            [](exchange& x) -> task<> {
+              auto text = co_await x.body().read_all(100);
+              if (text) static_cast<void>(co_await x.send(reply::text(*text)));
+            })
+      .most_body(20);
   const std::string host = " HTTP/1.1\r\nHost: a\r\n";
   const std::string chunks = "Transfer-Encoding: chunked\r\n\r\n";
   const std::vector<std::pair<std::string, std::string>> all{
@@ -54,7 +62,8 @@ TEST_P(http_limits, on_heads_and_bodies_are_answered_by_name) {
       {"POST /" + host + "Content-Length: 99999999\r\nExpect: 100-continue\r\n\r\n", "HTTP/1.1 413 Content Too Large"},
       {"POST /" + host + chunks + "b\r\n12345678901\r\n0\r\n\r\n", "HTTP/1.1 413 Content Too Large"},
       {"POST /more" + host + chunks + "15\r\n123456789012345678901\r\n0\r\n\r\n", "HTTP/1.1 413 Content Too Large"},
-      {"POST /more" + host + "Connection: close\r\n" + chunks + "14\r\n12345678901234567890\r\n0\r\n\r\n", "HTTP/1.1 200 OK"},
+      {"POST /more" + host + "Connection: close\r\n" + chunks + "14\r\n12345678901234567890\r\n0\r\n\r\n",
+       "HTTP/1.1 200 OK"},
       {"POST /" + host + chunks + "x\r\n", "HTTP/1.1 400 Bad Request"},
   };
   talk([&]() -> task<> {
@@ -76,15 +85,14 @@ TEST_P(http_limits, of_what_can_be_read_in_two_ways_refuse_it) {
   const std::string post = "POST / HTTP/1.1\r\nHost: a\r\n";
   const std::string smuggled = "0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
   talk([&]() -> task<> {
-    for (const std::string& text : {post + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n" + smuggled,
-                                    post + "Content-Length: 4\r\nContent-Length: 40\r\n\r\n" + smuggled,
-                                    post + "Content-Length: +4\r\n\r\n" + smuggled,
-                                    post + "Transfer-Encoding: chunked, identity\r\n\r\n" + smuggled,
-                                    post + "Transfer-Encoding: xchunked\r\n\r\n" + smuggled,
-                                    post + "Transfer-Encoding : chunked\r\n\r\n" + smuggled,
-                                    std::string{"GET / HTTP/1.1\nHost: a\n\n"},
-                                    std::string{"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"},
-                                    std::string{"GET / HTTP/1.1\r\n\r\n"}}) {
+    for (const std::string& text :
+         {post + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n" + smuggled,
+          post + "Content-Length: 4\r\nContent-Length: 40\r\n\r\n" + smuggled,
+          post + "Content-Length: +4\r\n\r\n" + smuggled,
+          post + "Transfer-Encoding: chunked, identity\r\n\r\n" + smuggled,
+          post + "Transfer-Encoding: xchunked\r\n\r\n" + smuggled,
+          post + "Transfer-Encoding : chunked\r\n\r\n" + smuggled, std::string{"GET / HTTP/1.1\nHost: a\n\n"},
+          std::string{"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"}, std::string{"GET / HTTP/1.1\r\n\r\n"}}) {
       talker client = co_await connect();
       co_await client.say(text);
       const std::string heard = co_await client.hear_all();
@@ -97,7 +105,8 @@ TEST_P(http_limits, of_what_can_be_read_in_two_ways_refuse_it) {
 TEST_P(http_limits, on_paths_keep_handlers_inside) {
   site().get("/files/{path...}", [](exchange& x) { return reply::text(x.parameter("path")); });
   talk([&]() -> task<> {
-    for (const char* const target : {"/files/../etc/passwd", "/files/%2e%2e/x", "/files/a%2fb", "/files/a%00b", "/files//a", "files/a"}) {
+    for (const char* const target :
+         {"/files/../etc/passwd", "/files/%2e%2e/x", "/files/a%2fb", "/files/a%00b", "/files//a", "files/a"}) {
       talker client = co_await connect();
       co_await client.say("GET " + std::string{target} + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
       EXPECT_TRUE((co_await client.hear_all()).starts_with("HTTP/1.1 4")) << target;

@@ -26,7 +26,8 @@ void server_state::serve(Listener from, listen_with with) {
   const color where = from.color();
   auto self = shared_from_this();
   strand_.post([self] { ++self->accepting_; });
-  auto made = spawn_in(*rt_, where, accept<Listener>, self, std::move(from), std::make_shared<const listen_with>(std::move(with)));
+  auto made = spawn_in(*rt_, where, accept<Listener>, self, std::move(from),
+                       std::make_shared<const listen_with>(std::move(with)));
   strand_.post([self, made = std::move(made)]() mutable {
     if (self->is_closing_) made.cancel();
     self->listeners_.push_back(std::move(made));
@@ -36,7 +37,8 @@ template void server_state::serve(tcp::listener, listen_with);
 template void server_state::serve(local::listener, listen_with);
 
 template <class Listener>
-task<> server_state::accept(std::shared_ptr<server_state> self, Listener from, std::shared_ptr<const listen_with> with) {
+task<> server_state::accept(std::shared_ptr<server_state> self, Listener from,
+                            std::shared_ptr<const listen_with> with) {
   for (;;) {
     auto made = co_await from.accept();
     if (!made) break;

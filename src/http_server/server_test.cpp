@@ -26,8 +26,10 @@ const std::string get = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 std::string get_of(const std::string& target, const std::string& more = "Connection: close\r\n") {
   return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + more + "\r\n";
 }
-std::string post_of(const std::string& target, const std::string& body, const std::string& more = "Connection: close\r\n") {
-  return "POST " + target + " HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + more + "\r\n" + body;
+std::string post_of(const std::string& target, const std::string& body,
+                    const std::string& more = "Connection: close\r\n") {
+  return "POST " + target + " HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + more +
+         "\r\n" + body;
 }
 
 TEST_P(http_servers, answer_by_functions_and_by_coroutines) {
@@ -47,7 +49,8 @@ TEST_P(http_servers, answer_by_functions_and_by_coroutines) {
     EXPECT_EQ(co_await client.hear_answer(),
               "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 9\r\n\r\nplain a b");
     co_await client.say(get_of("/later/x", ""));
-    EXPECT_EQ(co_await client.hear_answer(), "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n\"x\"");
+    EXPECT_EQ(co_await client.hear_answer(),
+              "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n\"x\"");
     co_await client.say(get_of("/by_itself"));
     EXPECT_EQ(talker::without_date(co_await client.hear_all()),
               "HTTP/1.1 201 Created\r\nLocation: /7\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
@@ -57,13 +60,16 @@ TEST_P(http_servers, answer_by_functions_and_by_coroutines) {
 TEST_P(http_servers, tell_handlers_what_was_asked) {
   site().add("PURGE", "/a/{rest...}", [](exchange& x) {
     std::string all{x.method_text()};
-    all += "|" + std::string{x.path()} + "|" + std::string{x.query()} + "|" + std::string{x.host()} + "|" + std::string{x.field("X-Y")};
-    all += "|" + x.query_value("q").value_or("-") + "|" + std::string{x.parameter("rest")} + "|" + std::string{x.parameter("none")};
+    all += "|" + std::string{x.path()} + "|" + std::string{x.query()} + "|" + std::string{x.host()} + "|" +
+           std::string{x.field("X-Y")};
+    all += "|" + x.query_value("q").value_or("-") + "|" + std::string{x.parameter("rest")} + "|" +
+           std::string{x.parameter("none")};
     EXPECT_TRUE(x.peer().is_ip());
     EXPECT_EQ(x.method(), http::method::other);
     return reply::text(all);
   });
-  const std::string heard = answer_to("PURGE /a/b/c?q=1+2 HTTP/1.1\r\nHost: example.org\r\nX-Y: z\r\nConnection: close\r\n\r\n");
+  const std::string heard =
+      answer_to("PURGE /a/b/c?q=1+2 HTTP/1.1\r\nHost: example.org\r\nX-Y: z\r\nConnection: close\r\n\r\n");
   EXPECT_NE(heard.find("PURGE|/a/b/c|q=1+2|example.org|z|1 2|b/c|"), std::string::npos) << heard;
 }
 
@@ -78,7 +84,8 @@ TEST_P(http_servers, answer_pipelined_requests_in_order) {
     auto text = co_await x.body().read_all(100);
     co_return reply::text(text.value());
   });
-  const std::string heard = answer_to(get_of("/1", "") + get_of("/2", "") + post_of("/echo", "three", "") + get_of("/4"));
+  const std::string heard =
+      answer_to(get_of("/1", "") + get_of("/2", "") + post_of("/echo", "three", "") + get_of("/4"));
   const std::size_t one = heard.find("\r\n\r\n1HTTP/1.1");
   const std::size_t two = heard.find("\r\n\r\n2HTTP/1.1");
   const std::size_t three = heard.find("\r\n\r\nthreeHTTP/1.1");
@@ -135,7 +142,8 @@ TEST_P(http_servers, stream_answers_in_chunks_and_by_length) {
     talker client = co_await connect();
     co_await client.say(get_of("/chunks", ""));
     EXPECT_EQ(talker::without_date(co_await client.hear_until("0\r\n\r\n")),
-              "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\ne\r\ntwo, and three\r\n0\r\n\r\n");
+              "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\ne\r\ntwo, "
+              "and three\r\n0\r\n\r\n");
     co_await client.say(get_of("/length", ""));
     EXPECT_EQ(co_await client.hear_answer(), "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n123456");
     co_await client.say("HEAD /chunks HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -208,7 +216,9 @@ TEST_P(http_servers, drop_what_handlers_have_not_read) {
     co_await client.say(post_of("/ignore", "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n", ""));
     EXPECT_TRUE((co_await client.hear_answer()).ends_with("ignored"));
     const std::string large = post_of("/ignore", std::string(900'000, 'x'), "");
-    const auto say = [](talker& by, std::string_view text) -> task<> { static_cast<void>(co_await by.over().write(text)); };
+    const auto say = [](talker& by, std::string_view text) -> task<> {
+      static_cast<void>(co_await by.over().write(text));
+    };
     const auto both = co_await when_all(say(client, large), client.hear_all());
     EXPECT_TRUE(std::get<1>(both).ends_with("ignored"));
   });
@@ -255,17 +265,20 @@ TEST_P(http_servers, answer_500_for_handlers_that_throw_or_say_nothing) {
 TEST_P(http_servers, run_handlers_in_the_color_of_their_route) {
   int running = 0;  // touched in one color only
   int most = 0;
-  site().get("/serial", [&](exchange& x) -> task<> {
-       color{}.assert_here();
-       ++running;
-       most = std::max(most, running);
-       const result<> begun = co_await x.begin({});
-       EXPECT_TRUE(begun);
-       color{}.assert_here();
-       EXPECT_TRUE(co_await x.write("ok"));
-       color{}.assert_here();
-       --running;
-     }).in(color{});
+  site()
+      .get("/serial",
+           [&](exchange& x) -> task<> {
+             color{}.assert_here();
+             ++running;
+             most = std::max(most, running);
+             const result<> begun = co_await x.begin({});
+             EXPECT_TRUE(begun);
+             color{}.assert_here();
+             EXPECT_TRUE(co_await x.write("ok"));
+             color{}.assert_here();
+             --running;
+           })
+      .in(color{});
   site().get("/own", [](exchange& x) -> task<reply> {
     const color own = current_color();
     EXPECT_EQ(own, x.stream().color());

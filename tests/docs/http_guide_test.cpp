@@ -70,7 +70,9 @@ tartan::task<> download(http::client& web, std::string url) {
   auto coming = co_await web.open(http::client_request{url});
   if (!coming) co_return;
   char room[4096];
-  while (auto got = co_await coming->body().read_some(std::as_writable_bytes(std::span{room}))) std::fwrite(room, 1, *got, stdout);
+  while (auto got = co_await coming->body().read_some(std::as_writable_bytes(std::span{room}))) {
+    std::fwrite(room, 1, *got, stdout);
+  }
 }
 
 tartan::task<> upload(http::client& web, std::string url) {
@@ -110,7 +112,8 @@ TEST(http_guide, shows_code_that_runs) {
   site.put("/notes", store);
   site.get("/count", count);
   site.get("/tick", tick);
-  site.get("/visits", [&](http::exchange&) { return http::reply::text(std::to_string(++counted)); }).in(tartan::color{7});
+  site.get("/visits", [&](http::exchange&) { return http::reply::text(std::to_string(++counted)); })
+      .in(tartan::color{7});
   site.post("/large", store).most_body(1 << 30);
   const auto plain = site.listen("127.0.0.1:0");
   const auto sealed = site.listen("127.0.0.1:0", {http::sealed_by(secure)});

@@ -36,23 +36,30 @@ std::string long_text(const std::string& id) {
 }
 
 void add_routes(http::server& site, outcome& of) {
-  site.get("/text/{id}", [&](http::exchange& x) {
-    ++of.handled[std::string{x.parameter("id")}];
-    return http::reply::text(long_text(std::string{x.parameter("id")}));
-  }).in(color{3});
-  site.get("/pieces/{id}", [&](http::exchange& x) -> task<> {
-    const std::string id{x.parameter("id")};
-    ++of.handled[id];
-    const std::string text = long_text(id);
-    result<> went = co_await x.begin({});
-    for (std::size_t at = 0; went && at < text.size(); at += 1000) went = co_await x.write(std::string_view{text}.substr(at, 1000));
-  }).in(color{3});
-  site.post("/echo/{id}", [&](http::exchange& x) -> task<http::reply> {
-    ++of.handled[std::string{x.parameter("id")}];
-    auto text = co_await x.body().read_all(100'000);
-    if (!text) co_return http::reply::of_error(text.error());
-    co_return http::reply::text(*text);
-  }).in(color{3});
+  site.get("/text/{id}",
+           [&](http::exchange& x) {
+             ++of.handled[std::string{x.parameter("id")}];
+             return http::reply::text(long_text(std::string{x.parameter("id")}));
+           })
+      .in(color{3});
+  site.get("/pieces/{id}",
+           [&](http::exchange& x) -> task<> {
+             const std::string id{x.parameter("id")};
+             ++of.handled[id];
+             const std::string text = long_text(id);
+             result<> went = co_await x.begin({});
+             for (std::size_t at = 0; went && at < text.size(); at += 1000)
+               went = co_await x.write(std::string_view{text}.substr(at, 1000));
+           })
+      .in(color{3});
+  site.post("/echo/{id}",
+            [&](http::exchange& x) -> task<http::reply> {
+              ++of.handled[std::string{x.parameter("id")}];
+              auto text = co_await x.body().read_all(100'000);
+              if (!text) co_return http::reply::of_error(text.error());
+              co_return http::reply::text(*text);
+            })
+      .in(color{3});
 }
 
 task<> ask(http::client& web, std::string at, std::string id, unsigned kind, outcome& of, simulation& world) {

@@ -13,9 +13,9 @@ namespace tartan::http {
 ///
 /// Lifetime: that of the texts.
 struct server_event_view {
-  std::string_view id = {};     ///< what a client that reconnects sends as Last-Event-ID
-  std::string_view event = {};  ///< its type; empty: "message"
-  std::string_view data = {};   ///< may have several lines
+  std::string_view id = {};                             ///< what a client that reconnects sends as Last-Event-ID
+  std::string_view event = {};                          ///< its type; empty: "message"
+  std::string_view data = {};                           ///< may have several lines
   std::optional<std::chrono::milliseconds> retry = {};  ///< when a client is to reconnect
 };
 

@@ -23,29 +23,30 @@ class pool;
 }
 
 struct client_settings {
-  tls::client_settings secure = {};    ///< servers are verified unless it says otherwise; ALPN is "http/1.1"
+  tls::client_settings secure = {};  ///< servers are verified unless it says otherwise; ALPN is "http/1.1"
   dns::resolver_options names = {};
 
   // Connections are kept, and used again.
   std::size_t most_per_origin = 8;
   std::size_t most_connections = 256;  ///< to all servers together; an idle one makes room
   std::size_t most_waiting = 1024;     ///< requests that wait for a connection; further ones give errc::busy
-  std::chrono::nanoseconds idle_limit = std::chrono::seconds{60};  ///< one that was not used for so long is not used again
+  std::chrono::nanoseconds idle_limit =
+      std::chrono::seconds{60};  ///< one that was not used for so long is not used again
 
   // Each gives errc::timed_out.
   std::chrono::nanoseconds wait_limit = std::chrono::seconds{30};     ///< for a connection that others have
   std::chrono::nanoseconds connect_limit = std::chrono::seconds{10};  ///< look-up, connection and TLS
-  std::chrono::nanoseconds head_limit = std::chrono::seconds{30};     ///< from the end of the request to the answer's head
-  std::chrono::nanoseconds piece_limit = std::chrono::seconds{30};    ///< for each piece of either body
-  std::chrono::nanoseconds whole_limit = std::chrono::minutes{5};     ///< for get and send; for open, up to the head
-  std::chrono::nanoseconds ask_limit = std::chrono::seconds{1};       ///< for "100 Continue"; then the body is sent anyway
+  std::chrono::nanoseconds head_limit = std::chrono::seconds{30};  ///< from the end of the request to the answer's head
+  std::chrono::nanoseconds piece_limit = std::chrono::seconds{30};  ///< for each piece of either body
+  std::chrono::nanoseconds whole_limit = std::chrono::minutes{5};   ///< for get and send; for open, up to the head
+  std::chrono::nanoseconds ask_limit = std::chrono::seconds{1};  ///< for "100 Continue"; then the body is sent anyway
 
   std::size_t most_head = std::size_t{64} * 1024;  ///< bytes of an answer's head
   std::size_t most_body = std::size_t{16} << 20;   ///< bytes of a body for get and send: http::errc::too_large
 
-  unsigned most_redirects = 0;           ///< that are followed; 0: a redirect is the answer
-  bool follows_to_plain_http = false;    ///< redirects from https to http
-  std::string user_agent = "tartan";     ///< empty: none is sent
+  unsigned most_redirects = 0;         ///< that are followed; 0: a redirect is the answer
+  bool follows_to_plain_http = false;  ///< redirects from https to http
+  std::string user_agent = "tartan";   ///< empty: none is sent
 };
 
 /// Sends requests: `auto answer = co_await web.get("https://example.org/")`.

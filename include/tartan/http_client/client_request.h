@@ -100,7 +100,8 @@ class client_request {
  private:
   friend class client;
   friend class detail::client_exchange;
-  friend result<http::url> detail::redirect_of(const detail::client_exchange& from, client_request& what, const client_settings& with);
+  friend result<http::url> detail::redirect_of(const detail::client_exchange& from, client_request& what,
+                                               const client_settings& with);
 
   std::string method_;
   std::string url_;

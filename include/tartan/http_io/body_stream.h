@@ -51,12 +51,16 @@ class body_stream {
   /// Library code.
   struct settings {
     body_reader reader;
-    std::uint64_t most = 0;                 ///< bytes of content
+    std::uint64_t most = 0;  ///< bytes of content
     std::chrono::nanoseconds piece_limit{};
-    bool is_continue_wanted = false;        ///< "100 Continue" is sent before the first read
+    bool is_continue_wanted = false;  ///< "100 Continue" is sent before the first read
   };
   body_stream(detail::wire& from, settings with) noexcept
-      : wire_{&from}, reader_{with.reader}, left_{with.most}, piece_limit_{with.piece_limit}, is_continue_wanted_{with.is_continue_wanted} {}
+      : wire_{&from},
+        reader_{with.reader},
+        left_{with.most},
+        piece_limit_{with.piece_limit},
+        is_continue_wanted_{with.is_continue_wanted} {}
   [[nodiscard]] std::error_code error() const noexcept { return failed_; }
   /// False: the client may still wait for "100 Continue", and has perhaps sent no body.
   [[nodiscard]] bool is_continue_wanted() const noexcept { return is_continue_wanted_; }

@@ -18,7 +18,9 @@ enum class errc {
 };
 
 [[nodiscard]] const std::error_category& error_category() noexcept;
-[[nodiscard]] inline std::error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }
+[[nodiscard]] inline std::error_code make_error_code(errc e) noexcept {
+  return {static_cast<int>(e), error_category()};
+}
 
 }  // namespace tartan::http
 

@@ -35,9 +35,7 @@ class reply {
   /// For a body that could not be read: 413, 408 or 400, with the error's text.
   [[nodiscard]] static reply of_error(std::error_code error);
 
-  reply& body(std::string content, std::string_view type) {
-    return body(buf::slice{std::move(content)}, type);
-  }
+  reply& body(std::string content, std::string_view type) { return body(buf::slice{std::move(content)}, type); }
   /// Without a copy.
   reply& body(buf::slice content, std::string_view type) {
     body_ = {};

@@ -38,17 +38,19 @@ struct failed_request {
 
 /// The limits of a server. What is beyond one is answered, where that is possible, and the connection ends.
 struct server_settings {
-  std::size_t most_line = 8 * 1024;                    ///< bytes of the request line: 414
-  std::size_t most_head = 32 * 1024;                   ///< bytes of all header lines: 431
-  std::size_t most_fields = 100;                       ///< header lines: 431
-  std::uint64_t most_body = std::uint64_t{1} << 20;    ///< bytes of a body, unless the route says otherwise: 413
-  std::size_t most_connections = 10'000;               ///< 503; of 100 more at a time, others are closed at once
-  std::uint64_t most_requests = 100'000;               ///< on one connection: the last answer says Connection: close
-  std::chrono::nanoseconds head_limit = std::chrono::seconds{10};   ///< from the first byte to the end of the head: 408
-  std::chrono::nanoseconds body_limit = std::chrono::seconds{30};   ///< for each piece of the body: 408, or what the handler says
+  std::size_t most_line = 8 * 1024;                  ///< bytes of the request line: 414
+  std::size_t most_head = 32 * 1024;                 ///< bytes of all header lines: 431
+  std::size_t most_fields = 100;                     ///< header lines: 431
+  std::uint64_t most_body = std::uint64_t{1} << 20;  ///< bytes of a body, unless the route says otherwise: 413
+  std::size_t most_connections = 10'000;             ///< 503; of 100 more at a time, others are closed at once
+  std::uint64_t most_requests = 100'000;             ///< on one connection: the last answer says Connection: close
+  std::chrono::nanoseconds head_limit = std::chrono::seconds{10};  ///< from the first byte to the end of the head: 408
+  std::chrono::nanoseconds body_limit =
+      std::chrono::seconds{30};  ///< for each piece of the body: 408, or what the handler says
   std::chrono::nanoseconds idle_limit = std::chrono::seconds{60};   ///< for the next request: closed without an answer
   std::chrono::nanoseconds write_limit = std::chrono::seconds{30};  ///< for each 256 KB of an answer: closed
-  std::chrono::nanoseconds linger_limit = std::chrono::seconds{2};  ///< for a client to notice the end, behind the last answer
+  std::chrono::nanoseconds linger_limit =
+      std::chrono::seconds{2};  ///< for a client to notice the end, behind the last answer
 
   /// Gets an exception that left a handler, in the handler's color. Empty: one line on stderr.
   std::function<void(const failed_request&)> on_failure = {};

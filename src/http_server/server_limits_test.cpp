@@ -40,6 +40,7 @@ TEST_P(http_limits, on_heads_and_bodies_are_answered_by_name) {
   with.most_fields = 5;
   with.most_body = 10;
   site().get("/", hello);
+  site().post("/unread", hello);
   site().post("/", [](exchange& x) -> task<reply> {
     auto text = co_await x.body().read_all(100);
     if (!text) co_return reply::of_error(text.error());
@@ -65,6 +66,7 @@ TEST_P(http_limits, on_heads_and_bodies_are_answered_by_name) {
       {"POST /more" + host + "Connection: close\r\n" + chunks + "14\r\n12345678901234567890\r\n0\r\n\r\n",
        "HTTP/1.1 200 OK"},
       {"POST /" + host + chunks + "x\r\n", "HTTP/1.1 400 Bad Request"},
+      {"POST /unread" + host + "Content-Length: 11\r\n\r\n12345678901", "HTTP/1.1 413 Content Too Large"},
   };
   talk([&]() -> task<> {
     for (const auto& [text, status] : all) {
@@ -77,6 +79,22 @@ TEST_P(http_limits, on_heads_and_bodies_are_answered_by_name) {
     }
   });
   EXPECT_TRUE(failures.empty());
+}
+
+TEST_P(http_limits, let_clients_hear_why_they_are_refused) {
+  with.most_line = 100;
+  site().get("/", hello);
+  talk([&]() -> task<> {
+    talker client = co_await connect();
+    const std::string text = "GET /" + std::string(300'000, 'x');
+    const auto say = [](talker& by, std::string_view all) -> task<> {
+      static_cast<void>(co_await by.over().write(all));
+      static_cast<void>(by.over().shutdown_send());
+    };
+    const auto both = co_await when_all(say(client, text), client.hear_all());
+    EXPECT_TRUE(std::get<1>(both).starts_with("HTTP/1.1 414 URI Too Long\r\n"));
+    EXPECT_EQ(client.ended(), errc::end_of_stream);
+  });
 }
 
 TEST_P(http_limits, of_what_can_be_read_in_two_ways_refuse_it) {
@@ -192,6 +210,7 @@ TEST_P(http_time_limits, count_a_head_as_a_whole_and_a_body_by_pieces) {
     co_return reply::text(text ? *text : text.error().message());
   });
   talk([&]() -> task<> {
+    const auto began = rt().now();
     talker client = co_await connect();
     std::error_code ended;
     for (int n = 0; n < 5 && !ended; ++n) {
@@ -200,6 +219,7 @@ TEST_P(http_time_limits, count_a_head_as_a_whole_and_a_body_by_pieces) {
       ended = sent.error();
     }
     EXPECT_TRUE((co_await client.hear_all()).starts_with("HTTP/1.1 408 ")) << "one byte after the other";
+    EXPECT_LT(rt().now() - began, 16s);
     talker second = co_await connect();
     co_await second.say("POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 4\r\n\r\n");
     for (const char* const piece : {"a", "b", "c", "d"}) {

@@ -22,6 +22,7 @@ TEST(queries, keep_what_is_no_encoding) {
   EXPECT_EQ(form_decoded("%4"), "%4");
   EXPECT_EQ(form_decoded("%zz%41"), "%zzA");
   EXPECT_EQ(form_decoded("%-1"), "%-1");
+  EXPECT_EQ(form_decoded("%4z"), "%4z");
 }
 
 TEST(field_lists, find_by_name_whatever_its_letters) {

@@ -60,6 +60,14 @@ TEST(server_events, are_read_as_browsers_do_in_any_pieces) {
   }
 }
 
+TEST(server_events, may_have_lines_of_all_three_ends) {
+  for (const char* const end : {"\n", "\r", "\r\n"}) {
+    const std::string text = std::string{"data: 1"} + end + "data: 2" + end + end;
+    EXPECT_EQ(read(text + "data: 3" + end + end, 1), "[||1\n2][||3]");
+    EXPECT_EQ(read(text + "data: 3" + end + end, 100), "[||1\n2][||3]");
+  }
+}
+
 TEST(server_events, come_back_as_they_were_written) {
   std::mt19937_64 random{test::seed()};
   for (int n = 0; n < 200; ++n) {

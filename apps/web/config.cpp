@@ -122,7 +122,6 @@ void read_proxies(toml_section& from, proxy_settings& into) {
   });
   for (const std::string& each : trusted) static_cast<void>(trust(into, each));
   from.flag("proxy-protocol", into.speaks_protocol);
-  if (into.speaks_protocol && !into.are_any()) from.complain("proxy-protocol", "needs trusted-proxies: whoever is not trusted could say anything");
 }
 
 host_settings read_host(toml_section from) {

@@ -214,7 +214,6 @@ TEST_F(a_config, names_line_and_key_of_a_mistake_about_applications_and_proxies)
        "5: host.rule.caching: there is no such key; there are cache-control, extension, headers, path"},
       {"trusted-proxies = [\"10.0.0.0/8\",\n\"10.0.0.1/8\"]\n" + host,
        "2: trusted-proxies: '10.0.0.1/8' is no range of addresses, as \"10.0.0.0/8\", no address, and not \"unix\""},
-      {"proxy-protocol = true\n" + host, "1: proxy-protocol: needs trusted-proxies: whoever is not trusted could say anything"},
   };
   for (const auto& each : cases) EXPECT_EQ(error(each.text), each.said) << each.text;
 }

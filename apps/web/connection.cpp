@@ -68,10 +68,8 @@ tartan::task<bool> connection::meet_proxy() {
   talk_.enter(phase::head);  // the header's
   const auto client = co_await talk_.peer.read_proxy_header();
   talk_.now = talk_.site->runtime.now();
-  if (client && *client) {
-    talk_.client = (*client)->to_string();
-    talk_.is_proxied = with.trusts(**client);
-  }
+  if (client && *client) talk_.client = (*client)->to_string();
+  if (client) talk_.is_proxied = *client && with.trusts(**client);  // a header that names nobody leaves nobody to believe
   if (!client && client.error() == std::errc::protocol_error) {
     throw std::runtime_error{"a connection from the trusted proxy " + host_text(*from) + " does not begin with a header of the PROXY protocol"};
   }

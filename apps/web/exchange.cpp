@@ -350,11 +350,11 @@ bool exchange::answer_finding(const finding& found) {
 }
 
 /// Whether a path without a file is one of a program in the browser. A name with a dot is a file's: a script that is missing is
-/// better a 404 than a page.
+/// better a 404 than a page. What lies below /.well-known/ is asked for by programs, which take a page for an answer.
 bool exchange::falls_back() const noexcept {
   const std::string_view path = target_.path;
   const bool is_file = path.find('.', path.rfind('/')) != std::string_view::npos;
-  return !host_->fallback.empty() && path != host_->fallback && !is_file;
+  return !host_->fallback.empty() && path != host_->fallback && !is_file && !path.starts_with("/.well-known/");
 }
 
 /// From here on the fallback is what is asked for. Gives false if the library has to be asked for it.

@@ -29,7 +29,8 @@ void append_quoted(std::string& to, std::string_view text) {
 }  // namespace
 
 void append(std::string& lines, const log_entry& what) {
-  lines.append(what.client).append(" - - [").append(what.time).push_back(']');
+  append_escaped(lines, what.client);  // a client at a Unix socket chooses its own name
+  lines.append(" - - [").append(what.time).push_back(']');
   append_quoted(lines, what.request);
   lines.append(" ").append(std::to_string(what.status)).append(" ").append(std::to_string(what.bytes));
   append_quoted(lines, what.referer);

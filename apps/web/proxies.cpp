@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "web/address_family.h"
 
@@ -13,7 +15,8 @@ bool proxy_settings::trusts(const http::ip_address& one) const noexcept {
 
 bool proxy_settings::trusts(const tartan::address& one) const {
   if (!one.is_ip()) return trusts_unix;
-  const std::optional<http::ip_address> from = http::ip_address::parse(host_text(one));
+  const std::string text = host_text(one);
+  const std::optional<http::ip_address> from = http::ip_address::parse(std::string_view{text}.substr(0, text.find('%')));  // without a zone
   return from && trusts(*from);
 }
 

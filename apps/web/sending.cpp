@@ -135,6 +135,7 @@ tartan::task<bool> send_by_kernel(conversation& to, outgoing& what) {
 /// written before, shows no failure. The client keeps the answers before, which a reset would take from it.
 tartan::task<bool> give_up(conversation& to, const file_part& part) {
   to.now = to.site->runtime.now();  // the disk may have taken long
+  if (to.peer.holds_back()) static_cast<void>(co_await send_held_back(to));
   co_await to.linger(conversation::most_lingering);
   throw std::runtime_error{tartan::apps::one_line(part.name()) + " was written to while it was sent, or cannot be read"};
 }

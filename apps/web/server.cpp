@@ -334,7 +334,7 @@ void server::complain(const std::exception_ptr& why) noexcept {
   try {
     std::rethrow_exception(why);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "tartan-web: connections that had to be given up: %zu (%s)\n", untold_, e.what());
+    std::fprintf(stderr, "tartan-web: connections that had to be given up: %zu (%s)\n", untold_, tartan::apps::one_line(e.what()).c_str());
   }
   untold_ = 0;
   next_complaint_ = now + std::chrono::seconds{1};

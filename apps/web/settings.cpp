@@ -164,7 +164,6 @@ other_options parse_options(int argc, const char* const* argv, settings& into) {
     app.parse(argc, argv);
     if (root->count() + file->count() == 0) throw CLI::RequiredError{"--root or --config"};
     if (secure->count() != 0 && file->count() == 0 && certificate->count() == 0) throw CLI::RequiredError{"--certificate for --listen-tls"};
-    if (into.proxies.speaks_protocol && !into.proxies.are_any()) throw CLI::RequiredError{"--trusted-proxy for --proxy-protocol"};
     if (secure->count() != 0 && app.count("--listen") == 0) into.listen.clear();  // else who wants TLS would get both
   } catch (const CLI::CallForHelp&) {
     std::fputs(app.help().c_str(), stdout);
@@ -183,11 +182,20 @@ command_line read_all(int argc, const char* const* argv) {
   command_line found{.what = usual};
   const other_options others = parse_options(argc, argv, found.what);
   found.only_check = others.only_check;
-  if (others.config.empty()) return found;
+  const auto check_proxies = [&found] {  // of file and options together
+    if (found.what.proxies.speaks_protocol && !found.what.proxies.are_any()) {
+      throw CLI::ValidationError{"--proxy-protocol", "needs --trusted-proxy, or trusted-proxies of the file: anybody else could say anything"};
+    }
+  };
+  if (others.config.empty()) {
+    check_proxies();
+    return found;
+  }
   found.what = read_config(others.config, usual);
   settings& now = found.what;
   const settings of_file = now;
   static_cast<void>(parse_options(argc, argv, now));  // options go before the file
+  check_proxies();
   if (now.listen != of_file.listen) now.at.listen = {};
   if (now.listen_tls != of_file.listen_tls) now.at.listen_tls = {};
   if (now.user != of_file.user) now.at.user = {};

@@ -83,16 +83,19 @@ task<result<answer>> read_whole(result<open_answer> coming, std::size_t most) {
   co_return whole;
 }
 
+/// RFC 9110, 15.4: what is asked for next is the answer's description, or the new place is asked in the old way.
+bool becomes_get(status s, std::string_view method) {
+  return (s == status::see_other && method != "HEAD") ||
+         ((s == status::moved_permanently || s == status::found) && method == "POST");
+}
+
 }  // namespace
 
 result<url> detail::redirect_of(const client_exchange& from, client_request& what, const client_settings& with) {
   const result<url> next = from.to().resolve(from.fields().value("Location"));
   if (!next) return make_error_code(errc::bad_redirect);
   if (from.to().secure && !next->secure && !with.follows_to_plain_http) return make_error_code(errc::insecure_redirect);
-  const status s = from.status();
-  const bool becomes_get = (s == status::see_other && what.method_ != "HEAD") ||
-                           ((s == status::moved_permanently || s == status::found) && what.method_ == "POST");
-  if (becomes_get) {
+  if (becomes_get(from.status(), what.method_)) {
     what.method_ = "GET";
     what.content_.clear();
     what.from_ = {};
@@ -115,8 +118,7 @@ task<result<open_answer>> client::open_within(std::shared_ptr<detail::pool> of, 
     exchange_or_error made = co_await exchange_with(of, what, *to, can_repeat);
     if (!made) co_return made.error();
     detail::client_exchange& from = **made;
-    const bool needs_body_again =
-        what.from_ && (from.status() == status::temporary_redirect || from.status() == status::permanent_redirect);
+    const bool needs_body_again = what.from_ && !becomes_get(from.status(), what.method_);
     const bool leads_on = is_redirect(from.status()) && from.fields().has("Location") && !needs_body_again;
     if (!leads_on || of->settings.most_redirects == 0) co_return open_answer{*std::move(made)};
     if (followed == of->settings.most_redirects) co_return make_error_code(errc::too_many_redirects);

@@ -22,6 +22,7 @@ namespace tartan::http::detail {
 namespace {
 
 /// A body of up to so many bytes is sent before the answer is listened for.
+constexpr int most_interim = 32;  // 1xx heads before an answer
 constexpr std::size_t small_body_bytes = std::size_t{16} * 1024;
 
 bool is_the_clients(std::string_view name) {
@@ -62,7 +63,7 @@ task<result<>> client_exchange::run(const client_request& what, bool is_fresh) {
   if (!done) co_return done;
   co_await on(wire_->color());
   done = co_await talk(what, *std::move(head), caller);
-  if (!done && !has_head_) co_return done;
+  if (!done) co_return done;
   begin_body(what);
   co_return result<>{};
 }
@@ -159,8 +160,10 @@ task<result<>> client_exchange::talk(const client_request& what, std::string hea
     sent = first.index == 0 ? std::get<0>(first.value) : result<>{tartan::errc::canceled};
     if (first.index == 1 && !std::get<1>(first.value)) co_return std::get<1>(first.value);
   }
-  has_sent_all_ = sent.has_value();
-  if (has_head_) co_return result<>{};
+  has_sent_all_ = sent.has_value() && !is_torn_;
+  const bool is_cut = !sent && (sent.error() == std::errc::broken_pipe || sent.error() == std::errc::connection_reset);
+  const bool has_failed = !sent && !is_cut && static_cast<unsigned>(head_.status) < 300;
+  if (has_head_) co_return has_failed ? sent : result<>{};  // an answer that has come early does not make up for that
   if (!sent && sent.error() != std::errc::broken_pipe && sent.error() != std::errc::connection_reset) co_return sent;
   // A server that has refused the body may have said why.
   const result<> heard = co_await hear_head(wire::in(of_->settings.head_limit));
@@ -196,15 +199,18 @@ task<result<>> client_exchange::fill_upload(const client_request& what, upload& 
 
 task<result<>> client_exchange::write_piece(buf::chain piece) {
   co_await on(wire_->color());
+  if (is_torn_) co_return tartan::errc::closed;
   if (left_ && piece.size() > *left_) co_return errc::too_large;
   if (left_) *left_ -= piece.size();
   if (piece.empty()) co_return result<>{};
-  if (!is_chunked_) co_return co_await wire_->send(std::move(piece), piece_limit_);
   buf::chain all;
-  all.print(buf::hex{piece.size()}, "\r\n");
+  if (is_chunked_) all.print(buf::hex{piece.size()}, "\r\n");
   all.append(std::move(piece));
-  all.print("\r\n");
-  co_return co_await wire_->send(std::move(all), piece_limit_);
+  if (is_chunked_) all.print("\r\n");
+  is_torn_ = true;  // until all of it has gone
+  const result<> sent = co_await wire_->send(std::move(all), piece_limit_);
+  if (sent) is_torn_ = false;
+  co_return sent;
 }
 
 /// While a body is being sent: ends if its sending need not go on.
@@ -215,7 +221,8 @@ task<result<>> client_exchange::hear_early() {
 }
 
 task<result<>> client_exchange::hear_head(wire::time_point until, bool stops_at_continue) {
-  for (;;) {
+  for (int interim = 0;; ++interim) {
+    if (interim > most_interim) co_return errc::malformed;
     parser_.reset(method_);
     for (;;) {
       const response_parser::outcome found = parser_.parse(wire_->received(), head_bytes_, head_);

@@ -74,6 +74,7 @@ class client_exchange {
   bool has_head_ = false;
   bool is_chunked_ = false;
   bool has_sent_all_ = false;
+  bool is_torn_ = false;  ///< a piece of the body has gone in part, as far as is known
 };
 
 }  // namespace tartan::http::detail

@@ -309,6 +309,26 @@ TEST_P(http_clients, end_a_request_whose_body_fails) {
        });
 }
 
+// An answer that has come early says nothing of what the server was sent.
+TEST_P(http_clients, end_a_request_whose_body_fails_behind_an_early_answer) {
+  play(
+      [&](int, talker& client) -> task<> {
+        static_cast<void>(co_await client.hear_until("\r\n\r\n"));
+        co_await client.say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        static_cast<void>(co_await client.hear_all());
+      },
+      [&](http::client& web, scripted_server& server) -> task<> {
+        client_request fails{"POST", server.url()};
+        fails.body_from(
+            [this](http::upload&) -> task<result<>> {
+              for (int n = 0; n < 20; ++n) co_await moment();
+              co_return std::make_error_code(std::errc::io_error);
+            },
+            "text/plain");
+        EXPECT_EQ((co_await web.send(fails)).error(), std::errc::io_error);
+      });
+}
+
 TEST_P(http_clients, go_over_unix_sockets) {
   std::string asked;
   play(test::with_client::always(hello_answer), [&](http::client& web, scripted_server&) -> task<> {

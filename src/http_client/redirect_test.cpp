@@ -132,6 +132,9 @@ TEST_P(http_redirects, that_need_a_streamed_body_again_are_answers) {
     client_request what{"POST", server.url("/307/next")};
     what.body_from([](http::upload& to) -> task<result<>> { co_return co_await to.write("x"); }, "text/plain");
     EXPECT_EQ((co_await web.send(what)).value().status, http::status::temporary_redirect);
+    client_request moved{"PUT", server.url("/301/next")};  // the method stays, and so does the body
+    moved.body_from([](http::upload& to) -> task<result<>> { co_return co_await to.write("x"); }, "text/plain");
+    EXPECT_EQ((co_await web.send(moved)).value().status, http::status::moved_permanently);
     client_request changes{"POST", server.url("/303/next")};
     changes.body_from([](http::upload& to) -> task<result<>> { co_return co_await to.write("x"); }, "text/plain");
     EXPECT_EQ((co_await web.send(changes)).value().body, "hello");

@@ -64,14 +64,23 @@ task<result<>> wire::send(buf::chain all, std::chrono::nanoseconds limit) {
   co_return result<>{};
 }
 
-task<> wire::linger(std::chrono::nanoseconds limit) {
+task<> wire::linger(std::chrono::nanoseconds write_limit, std::chrono::nanoseconds limit) {
+  const result<> told = co_await with_timeout(write_limit, peer_.shutdown_send());  // TLS may have bytes of the answer left
   const time_point until = in(limit);
-  const result<> told = co_await with_deadline(until, peer_.shutdown_send());
   std::size_t dropped = received_.size();
   received_.drop(received_.size());
   while (told && dropped < most_dropped_bytes) {
     const result<> more = co_await fill(until);
     if (!more) break;
+    dropped += received_.size();
+    received_.drop(received_.size());
+  }
+  peer_.close();
+}
+
+task<> wire::leave(std::chrono::nanoseconds write_limit) {
+  static_cast<void>(co_await with_timeout(write_limit, peer_.shutdown_send()));
+  for (std::size_t dropped = 0; dropped < most_dropped_bytes && try_fill();) {
     dropped += received_.size();
     received_.drop(received_.size());
   }

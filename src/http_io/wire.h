@@ -43,9 +43,11 @@ class wire {
   /// Errors: the stream's; errc::timed_out. Then a part may have been sent.
   [[nodiscard]] task<result<>> send(buf::chain all, std::chrono::nanoseconds limit);
 
-  /// Tells the peer that nothing more comes, and drops what it still sends, for a while. A connection that is closed while
-  /// bytes are unread is reset, and the peer loses the answer that it has not read yet.
-  [[nodiscard]] task<> linger(std::chrono::nanoseconds limit);
+  /// Tells the peer that nothing more comes, which may take as long as a write, and drops what it still sends, for a while. A
+  /// connection that is closed while bytes are unread is reset, and the peer loses the answer that it has not read yet.
+  [[nodiscard]] task<> linger(std::chrono::nanoseconds write_limit, std::chrono::nanoseconds limit);
+  /// The same for a peer that is owed nothing and says nothing: without waiting for it.
+  [[nodiscard]] task<> leave(std::chrono::nanoseconds write_limit);
 
   [[nodiscard]] static time_point now() noexcept;
   /// Saturates: a limit may be as long as it likes.

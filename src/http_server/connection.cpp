@@ -8,6 +8,7 @@
 #include <tartan/core/on.h>
 #include <tartan/core/spawn.h>
 #include <tartan/core/stop_token.h>
+#include <tartan/core/when_any.h>
 #include <tartan/http/chunk.h>
 #include <tartan/http/date.h>
 #include <tartan/http/response_writer.h>
@@ -71,6 +72,8 @@ task<> connection::run(std::shared_ptr<connection> self, any_stream accepted, st
     co_await self->serve(std::move(accepted), *with);
   } catch (const std::exception& e) {
     self->report({.method = {}, .target = {}, .what = e.what()});
+  } catch (...) {
+    self->report({.method = {}, .target = {}, .what = "an exception that is no std::exception"});
   }
   self->wire_.peer().close();
   self->of_->remove(self->id_);
@@ -92,8 +95,10 @@ task<> connection::serve(any_stream accepted, const listen_with& with) {
 
 void connection::begin_closing() {
   is_closing_ = true;
-  if (is_idle_) wire_.peer().cancel();
-  if (sends_events_) of_->cancel(id_);
+  closing_.close();
+  if (!sends_events_) return;
+  current_->closes = true;  // or the next request might be the one that is canceled
+  of_->cancel(id_);
 }
 
 /// False: no request comes any more.
@@ -113,14 +118,28 @@ task<bool> connection::read_head() {
       has_begun = true;
       until = wire::in(with.head_limit);
     }
-    if (!has_begun && is_closing_) co_return false;
-    is_idle_ = !has_begun;
-    const result<> more = co_await wire_.fill(until);
-    is_idle_ = false;
-    if (more) continue;
+    if (!has_begun && is_closing_) {
+      co_await wire_.leave(with.write_limit);
+      co_return false;
+    }
+    result<> more;
+    if (has_begun) {
+      more = co_await wire_.fill(until);
+    } else {
+      more = co_await await_request(until);
+    }
+    if (more || (is_closing_ && more.error() == tartan::errc::canceled)) continue;
     if (has_begun && more.error() == tartan::errc::timed_out) co_await refuse(status::request_timeout);
     co_return false;
   }
+}
+
+/// The first bytes of one. Only this wait ends when the server closes: TLS may still be sending the end of the last answer.
+task<result<>> connection::await_request(wire::time_point until) {
+  const result<> at_once = wire_.try_fill();
+  if (at_once || at_once.error() != std::errc::operation_would_block) co_return at_once;
+  auto first = co_await when_any(wire_.fill(until), closing_.receive());
+  co_return first.index == 0 ? std::get<0>(first.value) : result<>{tartan::errc::canceled};
 }
 
 /// Answers what is no request, or comes too slowly. Then the connection ends.
@@ -136,7 +155,7 @@ task<> connection::refuse(status why) {
   all.append(buf::slice{std::move(text)});
   if (!is_head) all.append(whole.take_body());
   const result<> sent = co_await send_bytes(std::move(all));
-  if (sent) co_await wire_.linger(of_->settings.linger_limit);
+  if (sent) co_await wire_.linger(of_->settings.write_limit, of_->settings.linger_limit);
 }
 
 /// False: the connection ends.
@@ -171,6 +190,7 @@ task<bool> connection::answer() {
   x.where = where;
   x.route = to.entry;
   x.values = std::move(to.values);
+  current_ = &x;
   bool has_failed = false;
   if (refused != status::ok) {
     reply whole = of_status(refused);
@@ -205,11 +225,15 @@ task<bool> connection::call(exchange_state& x) {
   co_return false;
 }
 
-void connection::report(const failed_request& what) const {
-  if (of_->settings.on_failure) return of_->settings.on_failure(what);
-  const std::string text =
-      std::string{what.method} + " " + std::string{what.target} + " has failed: " + std::string{what.what};
-  std::fprintf(stderr, "tartan: http::server: the handler of %s\n", text.c_str());
+void connection::report(const failed_request& what) const noexcept {
+  try {
+    if (of_->settings.on_failure) return of_->settings.on_failure(what);
+    const std::string text =
+        std::string{what.method} + " " + std::string{what.target} + " has failed: " + std::string{what.what};
+    std::fprintf(stderr, "tartan: http::server: the handler of %s\n", text.c_str());
+  } catch (...) {
+    std::fputs("tartan: http::server: a handler has failed, and on_failure too\n", stderr);
+  }
 }
 
 /// Behind the handler. False: the connection ends.
@@ -226,7 +250,7 @@ task<bool> connection::finish(exchange_state& x, bool has_failed) {
     }
     whole.close();
     static_cast<void>(co_await send(x, std::move(whole)));
-  } else if (has_failed && x.is_open) {
+  } else if (has_failed && x.is_answered && !x.is_whole) {
     co_return false;  // cut, so that the client does not take it for the whole
   }
   if (x.is_open) static_cast<void>(co_await end(x));
@@ -234,13 +258,18 @@ task<bool> connection::finish(exchange_state& x, bool has_failed) {
   bool goes_on = !x.closes;
   if (goes_on) goes_on = co_await drain(x);
   if (goes_on) co_return true;
-  co_await wire_.linger(of_->settings.linger_limit);
+  co_await wire_.linger(of_->settings.write_limit, of_->settings.linger_limit);
   co_return false;
 }
 
 /// Reads what is left of the request's body. False: it is too much, or cannot be read.
 task<bool> connection::drain(exchange_state& x) {
   if (x.body.is_continue_wanted()) co_return x.body.is_complete();
+  const result<bool> dropped = co_await with_timeout(of_->settings.body_limit, drop_body(x));  // in all: nobody waits for it
+  co_return dropped.has_value() && *dropped;
+}
+
+task<bool> connection::drop_body(exchange_state& x) {
   for (std::size_t dropped = 0; dropped <= most_drained_bytes;) {
     buf::chain some;
     const result<std::size_t> got = co_await x.body.read_some(some, most_drained_bytes);
@@ -251,9 +280,14 @@ task<bool> connection::drain(exchange_state& x) {
 }
 
 task<result<>> connection::send_bytes(buf::chain all) {
-  const result<> sent = co_await wire_.send(std::move(all), of_->settings.write_limit);
-  if (!sent) is_broken_ = true;
-  co_return sent;
+  try {
+    const result<> sent = co_await wire_.send(std::move(all), of_->settings.write_limit);
+    if (!sent) is_broken_ = true;
+    co_return sent;
+  } catch (...) {  // a part may have gone
+    is_broken_ = true;
+    throw;
+  }
 }
 
 /// `length`: nothing for a body in chunks, or up to the end of the connection.
@@ -308,7 +342,9 @@ task<result<>> connection::send(exchange_state& x, reply whole) {
   result<buf::chain> all = open_answer(x, whole, whole.body().size());
   if (!all) co_return all.error();
   if (x.has_body) all->append(whole.take_body());
-  co_return co_await send_bytes(*std::move(all));
+  const result<> sent = co_await send_bytes(*std::move(all));
+  x.is_whole = sent.has_value();
+  co_return sent;
 }
 
 task<result<>> connection::begin(exchange_state& x, reply head, std::optional<std::uint64_t> length) {
@@ -338,10 +374,14 @@ task<result<>> connection::end(exchange_state& x) {
     is_broken_ = true;  // the client waits for bytes that do not come
     co_return errc::truncated;
   }
-  if (!x.has_body || !x.is_chunked) co_return result<>{};
-  buf::chain all;
-  append_last_chunk(all);
-  co_return co_await send_bytes(std::move(all));
+  result<> sent;
+  if (x.has_body && x.is_chunked) {
+    buf::chain all;
+    append_last_chunk(all);
+    sent = co_await send_bytes(std::move(all));
+  }
+  x.is_whole = sent.has_value();
+  co_return sent;
 }
 
 task<result<>> connection::begin_events(exchange_state& x, reply head) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tartan/core/channel.h>
 #include <tartan/core/color.h>
 #include <tartan/core/join_handle.h>
 #include <tartan/core/result.h>
@@ -49,6 +50,7 @@ class connection : public std::enable_shared_from_this<connection> {
  private:
   task<> serve(any_stream accepted, const listen_with& with);
   task<bool> read_head();
+  task<result<>> await_request(wire::time_point until);
   task<bool> answer();
   task<bool> call(exchange_state& x);
   task<bool> finish(exchange_state& x, bool has_failed);
@@ -62,7 +64,8 @@ class connection : public std::enable_shared_from_this<connection> {
   [[nodiscard]] std::string head_of(exchange_state& x, const reply& from, std::optional<std::uint64_t> length,
                                     bool closes);
   [[nodiscard]] task<result<>> send_bytes(buf::chain all);
-  void report(const failed_request& what) const;
+  void report(const failed_request& what) const noexcept;
+  [[nodiscard]] task<bool> drop_body(exchange_state& x);
 
   std::shared_ptr<server_state> of_;
   std::uint64_t id_;
@@ -73,9 +76,10 @@ class connection : public std::enable_shared_from_this<connection> {
   request head_;
   buf::slice head_bytes_;  ///< what head_ points into
   join_handle<> watch_;
+  channel<bool> closing_{capacity{1}};  ///< closed when the server closes: ends the wait for another request
+  exchange_state* current_ = nullptr;
   std::uint64_t requests_ = 0;
   bool is_refused_;
-  bool is_idle_ = false;
   bool is_closing_ = false;
   bool is_broken_ = false;  ///< nothing can be sent any more
   bool sends_events_ = false;

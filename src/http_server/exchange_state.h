@@ -32,6 +32,7 @@ struct exchange_state {
   bool is_answered = false;              ///< the head has left
   bool is_open = false;                  ///< the answer's body has not ended
   bool has_body = false;                 ///< the answer has one, and the request is no HEAD
+  bool is_whole = false;  ///< all of the answer has been sent
   bool is_chunked = false;
   bool closes = false;  ///< the connection ends behind the answer
   bool is_events = false;

@@ -9,6 +9,7 @@
 #include <tartan/core/stop_token.h>
 #include <tartan/core/yield.h>
 #include <tartan/time/sleep.h>
+#include <tartan/time/with_timeout.h>
 
 #include "http_server/server_fixture.h"
 
@@ -161,6 +162,26 @@ TEST_P(http_endings, of_a_server_cut_what_takes_too_long) {
     static_cast<void>(co_await busy.hear_all());
   });
   EXPECT_EQ(ended, errc::canceled);
+}
+
+// What handlers use may be gone when close() has returned.
+TEST_P(http_endings, of_a_server_wait_for_handlers_also_if_its_caller_is_canceled) {
+  bool is_under_way = false;
+  bool has_ended = false;
+  site().get("/slow", [&](exchange&) -> task<> {
+    is_under_way = true;
+    static_cast<void>(co_await sleep(1h));
+    for (int n = 0; n < 10; ++n) co_await moment();
+    has_ended = true;
+  });
+  talk([&]() -> task<> {
+    talker busy = co_await connect();
+    co_await busy.say("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n");
+    while (!is_under_way) co_await moment();
+    static_cast<void>(co_await with_timeout(1ms, site().close(1h)));
+    EXPECT_TRUE(has_ended);
+    static_cast<void>(co_await busy.hear_all());
+  });
 }
 
 TEST_P(http_endings, of_a_server_end_streams_of_events_at_once) {

@@ -1,5 +1,7 @@
 #include "http_server/server_state.h"
 
+#include <cstdio>
+#include <new>
 #include <tartan/core/on.h>
 #include <tartan/core/post.h>
 #include <tartan/core/spawn.h>
@@ -39,16 +41,21 @@ template void server_state::serve(local::listener, listen_with);
 template <class Listener>
 task<> server_state::accept(std::shared_ptr<server_state> self, Listener from,
                             std::shared_ptr<const listen_with> with) {
-  for (;;) {
-    auto made = co_await from.accept();
-    if (!made) break;
-    const result<address> asked = made->peer_address();
-    address peer = asked ? *asked : address{};
-    any_stream accepted{*std::move(made)};
-    co_await on(self->where());
-    self->add(std::move(accepted), peer, with);
-    co_await on(from.color());
+  try {
+    for (;;) {
+      auto made = co_await from.accept();
+      if (!made) break;
+      const result<address> asked = made->peer_address();
+      address peer = asked ? *asked : address{};
+      any_stream accepted{*std::move(made)};
+      co_await on(self->where());
+      self->add(std::move(accepted), peer, with);
+      co_await on(from.color());
+    }
+  } catch (const std::bad_alloc&) {
+    std::fputs("tartan: http::server: a listener ends, because there is no memory\n", stderr);
   }
+  co_await on(from.color());
   from.close();
   co_await on(self->where());
   --self->accepting_;
@@ -63,7 +70,10 @@ void server_state::add(any_stream accepted, address peer, std::shared_ptr<const 
   auto served = std::make_shared<connection>(shared_from_this(), id, where, peer, count >= settings.most_connections);
   entry& made = connections_[id];
   made.served = served;
-  made.coroutine = spawn_in(where, connection::run, std::move(served), std::move(accepted), std::move(with));
+  try {
+    made.coroutine = spawn_in(where, connection::run, std::move(served), std::move(accepted), std::move(with));
+  } catch (const std::bad_alloc&) {  // this client goes away, and others may be luckier
+  }
   if (!made.coroutine) connections_.erase(id);
 }
 
@@ -114,7 +124,10 @@ task<> server_state::close(std::shared_ptr<server_state> self, std::chrono::nano
   const result<bool> ended = co_await with_timeout(within, self->ended_.receive());
   if (ended.error() == tartan::errc::end_of_stream) co_return;
   self->cancel_all();
-  static_cast<void>(co_await self->ended_.receive());
+  // In a coroutine of its own: a caller that was canceled, too, has to wait, for handlers may use what it is about to destroy.
+  auto waits = spawn_in(
+      self->where(), [](std::shared_ptr<server_state> of) -> task<> { static_cast<void>(co_await of->ended_.receive()); }, self);
+  co_await waits.join();
 }
 
 task<std::size_t> server_state::count(std::shared_ptr<server_state> self) {

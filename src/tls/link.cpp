@@ -235,12 +235,13 @@ std::error_code link::check() {
   return wrong;
 }
 
-/// What has come, into the session. With the permit to receive. Errors: operation_would_block; all others break the connection.
+/// What has come, into the session. With the permit to receive. Errors: operation_would_block; truncated; all others break the connection.
 std::error_code link::receive() {
   std::array<std::byte, most_received> room;
   const result<std::size_t> got = under_.try_read_some(mutable_bytes{std::span{room}});
   if (!got && would_block(got.error())) return got.error();
-  if (!got) return breaks(got.error() == tartan::errc::end_of_stream ? make_error_code(errc::truncated) : got.error());
+  if (!got && got.error() == tartan::errc::end_of_stream) return errc::truncated;  // of this direction: the peer may read on
+  if (!got) return breaks(got.error());
   if (!session_.receive(std::span{room}.first(*got))) return breaks(std::make_error_code(std::errc::not_enough_memory));
   ++received_;
   return {};

@@ -138,12 +138,13 @@ struct server::state {
   std::shared_ptr<const detail::ticket_keys> keys_at(std::uint64_t now_ns) {
     if (!now->has_tickets()) return nullptr;
     const auto life_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds{now->with().ticket_life}.count());
-    if (keys == nullptr || now_ns - keys_since_ns >= 2 * life_ns) {
-      keys = std::make_shared<const detail::ticket_keys>();  // tickets of the old ones have ended
+    const bool have_ended = keys == nullptr || now_ns - keys_since_ns >= 2 * life_ns;
+    if (!have_ended && now_ns - keys_since_ns < life_ns) return keys;
+    try {
+      keys = have_ended ? std::make_shared<const detail::ticket_keys>() : detail::ticket_keys::after(*keys);
       keys_since_ns = now_ns;
-    } else if (now_ns - keys_since_ns >= life_ns) {
-      keys = detail::ticket_keys::after(*keys);
-      keys_since_ns = now_ns;
+    } catch (const std::runtime_error&) {  // no random bytes: the next connection tries again
+      if (have_ended) keys = nullptr;
     }
     return keys;
   }

@@ -169,6 +169,9 @@ TEST_P(sealed_streams, tell_an_end_from_a_cut) {
     EXPECT_EQ(came, "some");
     EXPECT_EQ(ended, tls::errc::truncated);
     EXPECT_EQ(ended.message(), "the connection was cut without a farewell under TLS");
+    EXPECT_TRUE(co_await both.far->write("answer")) << "the other direction is whole";
+    std::array<std::byte, 6> room;
+    EXPECT_TRUE(co_await both.near->read_exactly(room));
   });
 }
 

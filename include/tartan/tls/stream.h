@@ -27,8 +27,8 @@ class link;  // a connection's state, shared with the operations in progress
 /// Lifetime: destroying the stream closes the underlying one; pending operations end with errc::closed. In an event of another color this happens a moment
 /// later. Pending operations survive a move.
 /// Errors: those of the underlying stream; tls::errc; std::errc::not_connected before the handshake; std::errc::broken_pipe for a write after
-/// shutdown_send(), after which reading goes on. After any other error except errc::canceled from a read, nothing more can be sent or received. A canceled
-/// write may have sent a part, so it breaks the connection too; later operations then give std::errc::connection_aborted.
+/// shutdown_send(), after which reading goes on. After any other error except errc::canceled and tls::errc::truncated from a read, nothing more can be sent
+/// or received. A canceled write may have sent a part, so it breaks the connection too; later operations then give std::errc::connection_aborted.
 /// Limits: any number of reads and writes may wait; each direction serves them in order. The settings limit the handshake's time. A peer that makes this
 /// end owe it more than 256 KB of answers (key updates that it does not read) gets tls::errc::protocol.
 /// Order: errc::end_of_stream, the end that the peer has announced, comes after all its bytes. A connection that ends unannounced gives

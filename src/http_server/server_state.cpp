@@ -7,6 +7,7 @@
 #include <tartan/core/spawn.h>
 #include <tartan/time/with_timeout.h>
 #include <utility>
+#include <vector>
 
 #include "http_io/wire.h"
 #include "http_server/connection.h"
@@ -124,10 +125,12 @@ task<> server_state::close(std::shared_ptr<server_state> self, std::chrono::nano
   const result<bool> ended = co_await with_timeout(within, self->ended_.receive());
   if (ended.error() == tartan::errc::end_of_stream) co_return;
   self->cancel_all();
-  // In a coroutine of its own: a caller that was canceled, too, has to wait, for handlers may use what it is about to destroy.
-  auto waits = spawn_in(
-      self->where(), [](std::shared_ptr<server_state> of) -> task<> { static_cast<void>(co_await of->ended_.receive()); }, self);
-  co_await waits.join();
+  // By joins, which a caller that was canceled waits for, too: handlers may use what it is about to destroy.
+  std::vector<join_handle<>> left = std::move(self->listeners_);
+  for (auto& [id, each] : self->connections_) left.push_back(std::move(each.coroutine));
+  for (join_handle<>& each : left) {
+    if (each) co_await each.join();
+  }
 }
 
 task<std::size_t> server_state::count(std::shared_ptr<server_state> self) {

@@ -95,9 +95,12 @@ TEST(tls_guide, shows_code_that_runs) {
     EXPECT_TRUE(co_await second.first.read_until(line, "you are\n", 100));
     auto third = co_await both();
     EXPECT_TRUE(co_await third.first.write("GET / HTTP/1.1\r\n\r\n"));
-    co_await explain(secure, std::move(third.second));
     line.clear();
-    EXPECT_TRUE(co_await third.first.read_until(line, "400", 100));
+    const auto hear = [&]() -> tartan::task<> {
+      EXPECT_TRUE(co_await third.first.read_until(line, "400", 100));
+      third.first.close();
+    };
+    co_await tartan::when_all(explain(secure, std::move(third.second)), hear());
     ++plain;
   };
   rt.spawn(everything).detach();

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <tartan/core/channel.h>
 #include <tartan/core/stop_token.h>
@@ -117,7 +118,7 @@ TEST_P(http_endings, of_sending_by_a_client_leave_it_its_answer) {
 
 TEST_P(http_endings, of_a_server_let_requests_under_way_end) {
   channel<int> go{capacity{1}};
-  bool is_under_way = false;
+  std::atomic<bool> is_under_way{false};  // set in the connection's color
   site().get("/", [](exchange&) { return reply::text("hello"); });
   site().get("/slow", [&](exchange& x) -> task<> {
     is_under_way = true;
@@ -148,7 +149,7 @@ TEST_P(http_endings, of_a_server_let_requests_under_way_end) {
 
 TEST_P(http_endings, of_a_server_cut_what_takes_too_long) {
   std::error_code ended;
-  bool is_under_way = false;
+  std::atomic<bool> is_under_way{false};
   site().get("/slow", [&](exchange&) -> task<> {
     is_under_way = true;
     ended = (co_await sleep(1h)).error();
@@ -166,8 +167,8 @@ TEST_P(http_endings, of_a_server_cut_what_takes_too_long) {
 
 // What handlers use may be gone when close() has returned.
 TEST_P(http_endings, of_a_server_wait_for_handlers_also_if_its_caller_is_canceled) {
-  bool is_under_way = false;
-  bool has_ended = false;
+  std::atomic<bool> is_under_way{false};
+  std::atomic<bool> has_ended{false};
   site().get("/slow", [&](exchange&) -> task<> {
     is_under_way = true;
     static_cast<void>(co_await sleep(1h));
@@ -235,7 +236,7 @@ TEST_P(http_endings, of_a_runtime_by_stop_leave_nothing) {
 
 TEST_P(http_endings, of_the_object_end_its_connections) {
   std::error_code ended;
-  bool is_under_way = false;
+  std::atomic<bool> is_under_way{false};
   auto own = std::make_unique<http::server>(rt());
   own->get("/", [&](exchange&) -> task<> {
     is_under_way = true;

@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(workers, blocking_calls, ::testing::Values(1u, 2u, 4u))
 TEST_P(blocking_calls, run_off_the_workers_and_complete_in_the_color) {
   runtime rt{with()};
   int completions = 0;
-  rt.post(color{1}, [&] {
+  rt.post(color{7}, [&] {  // the completion's color: it cannot run before this event has ended
     const auto worker = std::this_thread::get_id();
     EXPECT_TRUE(blocking(
         color{7},

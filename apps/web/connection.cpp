@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t most_kept = worker_store::most_kept;
-constexpr auto idle_in_a_crowd = 1s;   // then who waits for a place may have this one
+constexpr auto idle_in_a_crowd = 1s;   // after that, a waiting client may have this one's place
 constexpr auto slow_in_a_crowd = 10s;  // for the rest of a head or a body, or for taking a piece of a response
 constexpr auto quick = 100ms;          // for the end, when another one waits for the place
 constexpr auto hurry = conversation::hurry;
@@ -55,7 +55,7 @@ tartan::task<> connection::run() {
   co_await talk_.linger(conversation::most_lingering);  // until the peer has finished, too
 }
 
-/// Finds out whether the peer is trusted to say who asks, and reads its header of the PROXY protocol, which has the time of a head. Gives false if the
+/// Checks whether the peer is a trusted proxy, and if so reads its PROXY protocol header within the time limit of a head. Gives false if the
 /// connection ended before the header did.
 ///
 /// Errors: std::runtime_error if something else came: the proxy is not set up as the server is.

@@ -109,7 +109,7 @@ class conversation {
  public:
   std::size_t behind_look = 0;  ///< bytes that came after look_again
   std::string client;           ///< its address, for the log; empty: not asked for yet
-  bool is_proxied = false;      ///< the peer is trusted to say who asks
+  bool is_proxied = false;      ///< the peer is a trusted proxy: it names the client
 
  private:
   tartan::timer timer_;  ///< set for the deadline or an earlier time: moving the deadline need not set it anew

@@ -104,7 +104,7 @@ void exchange::hold_request() {
 /// The head was complete when it came, by the limits of that time: a reload changes nothing about that.
 void exchange::take_held() {
   static_cast<void>(parser_.parse(held_, request_));
-  parser_.reset();  // for the next head; who looks for one of these lines reads them again
+  parser_.reset();  // for the next head; a later search for one of these lines scans them again
 }
 
 /// Gives false if the library has to be asked: the worker has no page under the target, or an old one.
@@ -294,7 +294,7 @@ void exchange::refuse_plain_http() {
   with_->ending = true;
 }
 
-/// Who asks, for the log.
+/// The client's address, for the log.
 std::string exchange::client_text() {
   if (with_->is_proxied) {
     const std::optional<http::ip_address> told = http::forwarded_client(request_.fields, with_->site->settings.proxies.trusted);

@@ -1,5 +1,5 @@
 #pragma once
-/// Proxies in front of the server, which say who asks.
+/// Trusted proxies in front of the server, which name the client.
 
 #include <tartan/http/ip_address.h>
 #include <tartan/io/address.h>
@@ -14,7 +14,7 @@ namespace web {
 /// Whom to believe.
 struct proxy_settings {
   std::vector<http::ip_range> trusted;
-  bool trusts_unix = false;      ///< whoever connects by a Unix socket
+  bool trusts_unix = false;      ///< clients that connect by a Unix socket
   bool speaks_protocol = false;  ///< connections of theirs begin with a header of the PROXY protocol
 
   [[nodiscard]] bool are_any() const noexcept { return trusts_unix || !trusted.empty(); }

@@ -28,7 +28,7 @@ class a_server_behind_a_proxy : public test::a_server {
   a_server_behind_a_proxy() { with_.access_log = folder_ / "log"; }
 
   void trust_range(const std::string& text) { EXPECT_EQ(trust(with_.proxies, text), ""); }
-  /// Whoever asked, by the log.
+  /// The client's address in the log.
   [[nodiscard]] std::vector<std::string> clients() const {
     std::vector<std::string> found;
     std::ifstream log{with_.access_log};

@@ -61,7 +61,7 @@ TEST(proxy_header, is_refused_if_it_is_anything_else) {
   EXPECT_EQ(parse_proxy_header(bytes_of(0x21, 0x11, std::string(5000, 'a'))).what, outcome::refused) << "too long";
 }
 
-/// Who reads what is missing, again and again, reads all of the header, and nothing else.
+/// Reading what is missing, again and again, reads all of the header and nothing else.
 TEST(proxy_header, never_has_more_missing_than_there_is) {
   const std::vector<std::string> all{"PROXY UNKNOWN\r\n", "PROXY UNKNOWN a\r\n", "PROXY TCP4 1.1.1.1 2.2.2.2 1 2\r\n",
                                      "PROXY TCP6 2001:db8::1 2001:db8:1111:2222:3333:4444:5555:6666 65535 65535\r\n", bytes_of(0x21, 0x11, ipv4),

@@ -1,4 +1,4 @@
-// Who is let in, and what is agreed on.
+// Handshakes: verification, and what the two ends agree on.
 
 #include <gtest/gtest.h>
 #include <openssl/x509.h>

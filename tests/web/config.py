@@ -119,6 +119,21 @@ def a_mistake_that_only_the_system_sees_names_line_and_key_too():
 
 
 @test
+def proxies_may_be_named_in_the_file_or_by_options_and_have_to_be():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "web.toml")
+        root, trusted, speaks = f'[[host]]\nroot = "{folder}"\n', 'trusted-proxies = ["10.0.0.0/8"]\n', "proxy-protocol = true\n"
+        for text, options in ((trusted + speaks, ()), (trusted, ("--proxy-protocol",)), (speaks, ("--trusted-proxy", "10.0.0.0/8"))):
+            path.write_text(text + root)
+            done = subprocess.run([harness.PROGRAM, "--check", "--config", str(path), *options], capture_output=True, text=True, timeout=PATIENCE_S)
+            expect(done.returncode == 0, text, options, done)
+        for text, options in ((speaks, ()), ("", ("--proxy-protocol",))):
+            path.write_text(text + root)
+            expect("--proxy-protocol: needs --trusted-proxy" in (line := refused("--check", "--config", str(path), *options)), line)
+        expect("--proxy-protocol: needs --trusted-proxy" in (line := refused("--root", folder, "--proxy-protocol")), line)
+
+
+@test
 def what_is_wrong_can_be_told_without_serving():
     with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as taken:
         path = pathlib.Path(folder, "web.toml")

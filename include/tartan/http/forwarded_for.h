@@ -1,5 +1,5 @@
 #pragma once
-/// Who asks, where proxies stand between.
+/// The client's address behind proxies.
 
 #include <optional>
 #include <span>

@@ -21,7 +21,7 @@ struct proxy_header {
   std::optional<ip_address> source;  ///< the client's; nothing: the proxy speaks for itself, as for a check of health, or does not know
   std::uint16_t port = 0;            ///< the client's
   std::size_t size = 0;              ///< bytes of the header
-  std::size_t missing = 0;           ///< if incomplete: bytes that are still to come at least, so that who reads as many takes none behind the header
+  std::size_t missing = 0;           ///< if incomplete: the least number of bytes still to come; reading that many takes none behind the header
 };
 
 /// Parses the beginning of a connection.

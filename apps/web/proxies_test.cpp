@@ -47,8 +47,8 @@ class a_server_behind_a_proxy : public test::a_server {
   [[nodiscard]] std::string ask_in_vain(const std::string& text) {
     testing::internal::CaptureStderr();
     play([&](tartan::tcp::stream& c, server&) -> tartan::task<> {
-      co_await send(c, text);
-      EXPECT_TRUE(c.shutdown_send());
+      static_cast<void>(co_await c.write(text));  // fails if the server has heard enough after the first part
+      static_cast<void>(c.shutdown_send());
       EXPECT_EQ((co_await rest_of(c)).text, "");
     });
     return testing::internal::GetCapturedStderr();

@@ -529,12 +529,15 @@ tartan::task<> server::write_log(tartan::task<> flushed) {
 tartan::task<bool> server::drain() {
   draining_ = true;
   drain_ends_ = site_->runtime.now() + site_->settings.times.drain;
-  for (door& each : doors_) each.at.close();
-  full_.release();  // who was accepted and waits for a place gets one, also where there are as many as there may be
   const auto now = [this] { return site_->runtime.now(); };
-  for (std::uint64_t told = 0; !tell_to_drain(told) && now() < drain_ends_;) {
+  std::uint64_t told = 0;
+  bool all_told = tell_to_drain(told);  // before the doors close: a request that comes after that is answered with "close"
+  for (door& each : doors_) each.at.close();
+  full_.release();  // a connection that waits for a place gets one, also where there are as many as there may be
+  while (!all_told && now() < drain_ends_) {
     const tartan::result<> passed = co_await tartan::sleep(for_memory);
     if (!passed) break;
+    all_told = tell_to_drain(told);
   }
   // A read or write that the disk does not end cannot be called off: nobody waits for the one who waits for it.
   std::optional<bool> ended;

@@ -104,6 +104,7 @@ class lexer {
       tokens_.push_back({token::kind::symbol, std::string{c}, begin});
     } else if (c == '#' || c == '%') {
       errors_->error(begin, shown(c) + " must be the first character of its line");
+      take_line();
     } else {
       errors_->error(begin, shown(c) + " does not belong into a .x file");
     }

@@ -1,6 +1,6 @@
 #include "xdr/modern_program.h"
 
-#include <algorithm>
+#include <cstddef>
 
 #include "xdr/cpp_names.h"
 
@@ -33,7 +33,9 @@ class version_writer {
     to_->line("/// Calls the procedures; see tartan::rpc::typed_client.");
     to_->line("class client;");
     to_->gap();
-    to_->line("/// Has the handler answer a call: by its function with the procedure's name, in lower case.");
+    to_->line(
+        "/// Has the handler answer a call: by its function with the procedure's name, in lower case; see "
+        "tartan::rpc::run.");
     to_->line("template <class Handler>");
     to_->line("static void dispatch(Handler& h, tartan::rpc::call&& c);");
     to_->close("};");
@@ -50,7 +52,9 @@ class version_writer {
   }
   static std::string function_name(const procedure& of) {
     const std::string found = cpp_name(lower_case(of.name));
-    return found == "call" || found == "client" || found == "typed_client" ? found + "_" : found;
+    return found == "call" || found == "call_back" || found == "over" || found == "client" || found == "typed_client"
+               ? found + "_"
+               : found;
   }
   [[nodiscard]] std::string argument_of(const procedure& of) const {
     if (of.arguments.empty()) return "void";
@@ -81,19 +85,22 @@ class version_writer {
     to_->close("};");
   }
   void write_call(const procedure& of) {
-    const std::string type = argument_of(of);
-    const bool has_argument = type != "void";
-    const std::string parameter = has_argument ? "const " + type + "& argument, " : "";
-    const std::string passed = has_argument ? "argument, " : "";
+    std::string parameters;
+    std::string passed;
+    for (std::size_t n = 0; n < of.arguments.size(); ++n) {
+      const std::string name = of.arguments.size() == 1 ? "argument" : "argument_" + std::to_string(n + 1);
+      parameters += "const " + types_->spell(of.arguments[n], hidden_) + "& " + name + ", ";
+      passed += ", " + name;
+    }
     const std::string name = function_name(of);
-    const std::string call = "call<" + name_ + "::" + procedure_name(of) + ">(" + passed;
+    const std::string procedure = "<" + name_ + "::" + procedure_name(of) + ">(";
     to_->gap();
-    to_->open("auto " + name + "(" + parameter + "tartan::rpc::call_options with = {}) const {");
-    to_->line("return " + call + "std::move(with));");
+    to_->open("[[nodiscard]] auto " + name + "(" + parameters + "tartan::rpc::call_options with = {}) const {");
+    to_->line("return call" + procedure + "std::move(with)" + passed + ");");
     to_->close();
     to_->line("template <class F>");
-    to_->open("void " + name + "(" + parameter + "F&& done, tartan::rpc::call_options with = {}) const {");
-    to_->line(call + "std::forward<F>(done), std::move(with));");
+    to_->open("void " + name + "(" + parameters + "F&& done, tartan::rpc::call_options with = {}) const {");
+    to_->line("call_back" + procedure + "std::forward<F>(done), std::move(with)" + passed + ");");
     to_->close();
   }
 
@@ -106,15 +113,15 @@ class version_writer {
     for (const procedure& each : of_->procedures) {
       const std::string call = "h." + function_name(each) + "(std::forward<decltype(with)>(with)...)";
       has_null = has_null || *each.number.number == 0;
-      to_->open("case " + number(each.number) + ":");
-      to_->line("return tartan::rpc::run<" + procedure_name(each) + ">(std::move(c), [&h](auto&&... with)");
-      to_->line("    requires requires { " + call + "; }");
-      to_->line("{ return " + call + "; });");
-      to_->close("");
+      to_->line("case " + number(each.number) + ":");
+      to_->line("  return tartan::rpc::run<" + procedure_name(each) + ">(");
+      to_->line("      std::move(c), [&h](auto&&... with) -> decltype(auto)");
+      to_->line("        requires requires { " + call + "; }");
+      to_->line("      { return " + call + "; });");
     }
     if (!has_null) {
-      to_->line("case 0:  // of every program: does nothing");
-      to_->line("  return std::move(c).done();");
+      to_->line("case 0:  // every program answers it");
+      to_->line("  return c.take_answer().success(tartan::buf::chain{});");
     }
     to_->line("default:");
     to_->line("  return std::move(c).no_such_procedure();");

@@ -191,6 +191,7 @@ std::set<const definition*> find_linked_lists(const specification& all) {
       if (is_link) continue;
       if (const definition* const target = pointed_to(*one)) {
         pointed.insert(target);
+        if (target == each.get()) links.erase(target);
         continue;
       }
       const bool names_only = each->as<alias_body>() != nullptr && one->form == shape::single;

@@ -26,8 +26,8 @@ bool find_endless_types(const specification& all, diagnostics& errors);
 /// The struct that a pointer leads to, behind typedefs; null: it is no pointer to a struct.
 [[nodiscard]] const definition* pointed_to(const declaration& what);
 
-/// Structs that are the links of a list: the last member is a pointer to the struct itself, and nothing but pointers to
-/// it is used anywhere else, at least once.
+/// Structs that are the links of a list: the last member is the only pointer to the struct within it, and elsewhere it is used
+/// through pointers only, at least once.
 [[nodiscard]] std::set<const definition*> find_linked_lists(const specification& all);
 
 /// The definitions in an order in which each is behind what must be complete for it. That of the file, where it can be.

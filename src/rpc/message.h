@@ -6,6 +6,7 @@
 #include <span>
 #include <tartan/buf/chain.h>
 #include <tartan/buf/slice.h>
+#include <tartan/rpc/accept_status.h>
 #include <tartan/rpc/auth.h>
 #include <variant>
 
@@ -23,16 +24,6 @@ struct call_header {
   opaque_auth verifier{};
 
   bool operator==(const call_header&) const = default;
-};
-
-/// What became of a call that was accepted.
-enum class accept_status : std::uint32_t {
-  success = 0,
-  program_unavailable = 1,
-  program_mismatch = 2,
-  procedure_unavailable = 3,
-  garbage_arguments = 4,
-  system_error = 5,
 };
 
 enum class reject_reason : std::uint32_t { rpc_mismatch = 0, auth_error = 1 };

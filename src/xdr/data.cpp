@@ -1,5 +1,6 @@
 #include <tartan/xdr/data.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace tartan::xdr::detail {

@@ -50,11 +50,11 @@ concept writes_bytes = requires(S& s, const_bytes all, std::span<const std::span
 ///
 /// Operations of one kind of stream are not part of the concept: send_file and callbacks (sockets), the peer's certificate (TLS).
 template <class S>
-concept stream_of_bytes = std::movable<S> && detail::reads_bytes<S> && detail::writes_bytes<S> && requires(S& s, const S& fixed) {
+concept stream_of_bytes = detail::reads_bytes<S> && detail::writes_bytes<S> && requires(S& s, const S& fixed) {
   s.close();
   s.cancel();
   { fixed.is_open() } -> std::same_as<bool>;
   { fixed.color() } -> std::same_as<color>;
-};
+} && std::movable<S>;  // last: asking a class made from an any_stream whether it can be moved would ask this again
 
 }  // namespace tartan

@@ -1,7 +1,7 @@
 #pragma once
 /// XDR's opaque bytes, by reference.
 
-#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -52,9 +52,10 @@ class data {
   [[nodiscard]] buf::chain& chain() noexcept { return bytes_; }
 
   friend bool operator==(const data& a, const data& b) noexcept { return detail::same_bytes(a.slices(), b.slices()); }
-  friend bool operator==(const data& a, std::string_view b) noexcept {
+  template <std::convertible_to<std::string_view> Text>
+  friend bool operator==(const data& a, const Text& b) noexcept {
     const buf::slice text = buf::slice::of_static(b);
-    return detail::same_bytes(a.slices(), std::span{&text, b.empty() ? std::size_t{0} : std::size_t{1}});
+    return detail::same_bytes(a.slices(), std::span{&text, 1});
   }
 
  private:

@@ -1,15 +1,18 @@
 // libtirpc as the judge: its client calls Tartan's server, and Tartan's client calls its server.
 #include <gtest/gtest.h>
+#include <judge.h>
 #include <tartan/rpc/server.h>
 #include <tartan/tartan.h>
 
+#include <cstdlib>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "judge.h"
 #include "tests/temporary_folder.h"
 #include "tests/workers.h"
 
@@ -78,7 +81,7 @@ class rpc_judges : public test::on_workers {
     runtime rt{settings()};
     rt_ = &rt;
     spawn(rt, std::move(f)).detach();
-    rt.run();
+    rt.run_until_idle();
   }
   [[nodiscard]] runtime& rt() { return *rt_; }
   [[nodiscard]] std::string socket_path() const { return (folder_ / "socket").string(); }
@@ -148,7 +151,7 @@ void rpc_judges::call_judge(std::string kind, std::function<task<>(rpc::connecti
       ADD_FAILURE() << "the server does not start";
       co_return;
     }
-    std::istringstream words{said.take_slice(line->whole).text().data()};
+    std::istringstream words{std::string{said.take_slice(line->whole).text()}};
     std::string name;
     std::uint16_t tcp_port = 0;
     std::uint16_t udp_port = 0;
@@ -168,7 +171,12 @@ std::string text_of(std::size_t size) {
 
 judge::everything some_of_everything() {
   judge::everything third;
-  judge::everything second{.number = -5, .count = 1, .name = "second", .how = judge::mood::BUSY, .next = third};
+  judge::everything second;
+  second.number = -5;
+  second.count = 1;
+  second.name = "second";
+  second.how = judge::mood::BUSY;
+  second.next = third;
   second.form.set_until(~std::uint64_t{0});
   judge::everything first;
   first.number = std::numeric_limits<std::int32_t>::min();
@@ -290,6 +298,44 @@ TEST_P(rpc_judges, are_understood_over_udp) {
     co_await check_values(over, 8000);
     co_await check_failures(over);
     co_await check_users(over);
+  });
+}
+
+/// rpcinfo, where tests/rpc/rpcinfo has found it: asks a server which versions of a program it has.
+class rpcinfo : public rpc_judges {
+ protected:
+  static std::vector<std::string> question(const std::string& transport, std::uint16_t port) {
+    const std::string where = "127.0.0.1." + std::to_string(port / 256) + "." + std::to_string(port % 256);
+    return {std::getenv("TARTAN_RPCINFO"), "-a", where, "-T", transport, "400123"};
+  }
+};
+std::vector<std::pair<std::string, std::uint16_t>> addresses_of(rpc::server& site) {
+  return {{"tcp", site.listen("127.0.0.1:0").port()}, {"udp", site.listen_udp("127.0.0.1:0").port()}};
+}
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(rpcinfo);
+INSTANTIATE_TEST_SUITE_P(on, rpcinfo,
+                         testing::ValuesIn(std::getenv("TARTAN_RPCINFO") != nullptr ? test::worker_counts()
+                                                                                    : std::vector<unsigned>{}),
+                         test::worker_name);
+
+TEST_P(rpcinfo, finds_both_versions_of_a_program) {
+  judge_service service;
+  run([&]() -> task<> {
+    rpc::programs all;
+    all.add<judge::JUDGE_V1>(service).add<judge::JUDGE_V2>(service);
+    rpc::server site{rt(), std::move(all)};
+    const std::vector<std::pair<std::string, std::uint16_t>> places = addresses_of(site);
+    for (const auto& [transport, port] : places) {
+      process asking = started(question(transport, port));
+      const std::string said = co_await output_of(asking);
+      EXPECT_EQ(said,
+                "program 400123 version 1 ready and waiting\n"
+                "program 400123 version 2 ready and waiting\n")
+          << transport;
+      const auto end = co_await asking.wait();
+      EXPECT_TRUE(end && end->success());
+    }
+    co_await site.close(std::chrono::seconds{10});
   });
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t nobody = rpc::auth_flavor::none;
 
-/// The program, with the same answers as those of tirpc_server.c.
+/// The program, with the same answers as those of tirpc/server.c.
 struct judge_service {
   void judge_null() {}
   void judge_null_2() {}

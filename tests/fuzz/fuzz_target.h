@@ -43,5 +43,7 @@ void fuzz_proxy_header(std::string_view input);
 void fuzz_forwarded_for(std::string_view input);
 void fuzz_config(std::string_view input);
 void fuzz_llhttp(std::string_view input);
+void fuzz_xdr_source(std::string_view input);
+void fuzz_xdr_value(std::string_view input);
 
 }  // namespace tartan::http::fuzz

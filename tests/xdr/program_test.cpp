@@ -188,7 +188,7 @@ TEST_F(xdr_program, refuses_what_the_classic_form_has_no_place_for) {
   EXPECT_EQ(run("--classic a.x").said,
             "a.x:1:22: --classic has namespaces around programs only: put 's' in front\n"
             "a.x:2:30: --classic has one argument and one result, without a pointer: put those of 'F' into a struct\n"
-            "a.x:2:51: --classic has one argument and one result, without a pointer: put those of 'G' into a struct\n"
+            "a.x:2:52: --classic has one argument and one result, without a pointer: put those of 'G' into a struct\n"
             "a.x:3:16: --classic has tables with a row for each number: procedures are 0 to 4095\n");
   EXPECT_FALSE(is_there("a.h"));
 }

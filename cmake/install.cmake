@@ -38,5 +38,5 @@ endforeach()
 configure_package_config_file(cmake/tartan-config.cmake.in tartan-config.cmake
   INSTALL_DESTINATION "${tartan_package_dir}" NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(tartan-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tartan-config.cmake" "${CMAKE_CURRENT_BINARY_DIR}/tartan-config-version.cmake"
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tartan-config.cmake" "${CMAKE_CURRENT_BINARY_DIR}/tartan-config-version.cmake" cmake/xdr.cmake
   DESTINATION "${tartan_package_dir}")

@@ -28,42 +28,55 @@ const settings& settings_of(const connection_owner& of) noexcept {
   return of.state()->with;
 }
 
-bool take_place(connection_owner& of, prepared_call& made) noexcept {
-  result<semaphore::permit> place = of.state()->places().try_acquire();
-  made.has_place = place.has_value();
-  if (place) made.place = *std::move(place);
-  return made.has_place;
+std::shared_ptr<prepared_call> new_call(call_options&& with) {
+  auto made = std::make_shared<pending_call>();
+  made->with = std::move(with);
+  return made;
 }
 
-task<tartan::result<buf::chain>> exchange(std::shared_ptr<connection_owner> over, prepared_call made) {
+bool take_place(connection_owner& of, prepared_call& made) noexcept {
+  auto& one = static_cast<pending_call&>(made);
+  result<semaphore::permit> place = of.state()->places().try_acquire();
+  one.has_place = place.has_value();
+  if (place) one.place = *std::move(place);
+  return one.has_place;
+}
+
+task<std::error_code> exchange(std::shared_ptr<connection_owner> over, std::shared_ptr<prepared_call> made) {
   if (over == nullptr) co_return make_error_code(errc::disconnected);
-  if (made.error) co_return made.error;
+  if (made->error) co_return made->error;
   connection_state& of = *over->state();
-  if (!made.has_place) {
+  const auto one = std::static_pointer_cast<pending_call>(std::move(made));
+  if (!one->has_place && !take_place(*over, *one)) {
     tartan::result<semaphore::permit> place = co_await of.places().acquire();
     if (!place) co_return place.error();
-    made.place = *std::move(place);
+    one->place = *std::move(place);
   }
-  const auto one = std::make_shared<pending_call>(made.with.to);
-  one->place = std::move(made.place);
-  refusal* const why = made.with.why;
-  descriptors* const returned = made.with.returned;
-  opaque_auth* const verifier = made.with.reply_verifier;
-  of.here([of = over->state(), one, made = std::move(made)]() mutable { of->begin(one, std::move(made)); });
+  of.here([of = over->state(), one] { of->begin(one); });
   const bool is_answered = co_await one->ended();
   if (!is_answered) {
     of.here([of = over->state(), one] { of->forget(one); });
-    co_return tartan::errc::canceled;
+    co_return make_error_code(tartan::errc::canceled);
   }
-  call_outcome& came = one->outcome();
-  if (why != nullptr) *why = came.why;
-  if (returned != nullptr) *returned = std::move(came.passed);
-  if (verifier != nullptr) *verifier = std::move(came.verifier);
-  if (came.error) co_return came.error;
-  co_return std::move(came.result);
+  const call_options& with = one->with;
+  if (with.why != nullptr) *with.why = one->why;
+  if (with.returned != nullptr) *with.returned = std::move(one->returned);
+  if (with.reply_verifier != nullptr) *with.reply_verifier = std::move(one->reply_verifier);
+  co_return one->end_reason();
 }
 
 }  // namespace detail
+
+namespace {
+
+task<tartan::result<buf::chain>> exchange_raw(std::shared_ptr<detail::connection_owner> over,
+                                              std::shared_ptr<detail::prepared_call> made) {
+  const std::error_code failed = co_await detail::exchange(std::move(over), made);
+  if (failed) co_return failed;
+  co_return std::move(made->result);
+}
+
+}  // namespace
 
 connection::connection(any_stream over, settings with, std::shared_ptr<const programs> serves,
                        std::source_location site) {
@@ -80,14 +93,12 @@ connection::connection(udp::socket over, settings with, std::shared_ptr<const pr
 task<tartan::result<buf::chain>> connection::call_raw(std::uint32_t program, std::uint32_t version,
                                                       std::uint32_t procedure, buf::chain arguments,
                                                       call_options with) const {
-  return detail::exchange(owner_, {.error = {},
-                                   .program = program,
-                                   .version = version,
-                                   .procedure = procedure,
-                                   .arguments = std::move(arguments),
-                                   .with = std::move(with),
-                                   .place = {},
-                                   .has_place = false});
+  auto made = detail::new_call(std::move(with));
+  made->program = program;
+  made->version = version;
+  made->procedure = procedure;
+  made->arguments = std::move(arguments);
+  return exchange_raw(owner_, std::move(made));
 }
 
 namespace {

@@ -239,46 +239,45 @@ task<result<>> connection_state::replace(std::shared_ptr<connection_state> self,
   co_return result<>{asked->error};
 }
 
-void connection_state::begin(const std::shared_ptr<pending_call>& one, prepared_call&& made) {
+void connection_state::begin(const std::shared_ptr<pending_call>& one) {
   if (is_over_) {
-    one->fail(reason_);
+    one->end(reason_);
     return;
   }
   do {
     one->xid = next_xid_++;
-  } while (outstanding_.count(one->xid) != 0);
-  outstanding_.emplace(one->xid, one);
-  const call_header head{.xid = one->xid,
-                         .program = made.program,
-                         .version = made.version,
-                         .procedure = made.procedure,
-                         .credentials = std::move(made.with.credentials),
-                         .verifier = std::move(made.with.verifier)};
-  send_call(head, *one, std::move(made));
+  } while (!outstanding_.emplace(one->xid, one).second);
+  send_call(*one);
   flush_soon();
   one->next_wait = with.resend.first;
   one->sends = 1;
-  const std::chrono::nanoseconds timeout = made.with.timeout.count() != 0 ? made.with.timeout : with.call_timeout;
+  const std::chrono::nanoseconds timeout = one->with.timeout.count() != 0 ? one->with.timeout : with.call_timeout;
   if (timeout.count() != 0) one->until = now() + timeout;
   arm(one);
 }
 
-void connection_state::send_call(const call_header& head, pending_call& one, prepared_call&& made) {
-  const std::size_t bytes = size_of(head) + made.arguments.size();
-  buf::chain* const place = made.with.passed.empty() ? transport_->begin_place(bytes) : nullptr;
+void connection_state::send_call(pending_call& one) {
+  const call_header head{.xid = one.xid,
+                         .program = one.program,
+                         .version = one.version,
+                         .procedure = one.procedure,
+                         .credentials = std::move(one.with.credentials),
+                         .verifier = std::move(one.with.verifier)};
+  const std::size_t bytes = size_of(head) + one.arguments.size();
+  buf::chain* const place = one.with.passed.empty() ? transport_->begin_place(bytes) : nullptr;
   if (place != nullptr) {
     rpc::write(*place, head);
-    append_cheaply(*place, std::move(made.arguments));
+    append_cheaply(*place, std::move(one.arguments));
     transport_->end_place(bytes);
     return;
   }
   buf::chain message;
   rpc::write(message, head);
-  message.append(std::move(made.arguments));
+  message.append(std::move(one.arguments));
   if (!transport_->is_reliable()) {
     for (const buf::slice& each : message.slices()) one.message.append(each);
   }
-  transport_->send(std::move(message), one.to, std::move(made.with.passed));
+  transport_->send(std::move(message), one.with.to, std::move(one.with.passed));
 }
 
 /// Sets the timer of a call: for its end, or before that to send it again.
@@ -295,20 +294,20 @@ void connection_state::time_is_up(const std::shared_ptr<pending_call>& one) {
   const bool is_last = transport_->is_reliable() || (!one->until && one->sends >= with.resend.sends);
   if (is_last || (one->until && now() >= *one->until)) {
     outstanding_.erase(one->xid);
-    one->fail(make_error_code(tartan::errc::timed_out));
+    one->end(make_error_code(tartan::errc::timed_out));
     return;
   }
   ++one->sends;
   one->next_wait *= 2;
   buf::chain again;
   for (const buf::slice& each : one->message.slices()) again.append(each);
-  transport_->send(std::move(again), one->to, {});
+  transport_->send(std::move(again), one->with.to, {});
   flush_soon();
   arm(one);
 }
 
 void connection_state::forget(const std::shared_ptr<pending_call>& one) {
-  one->abandon();
+  one->let_go();
   const auto place = outstanding_.find(one->xid);
   if (place != outstanding_.end() && place->second == one) outstanding_.erase(place);
 }
@@ -317,15 +316,13 @@ void connection_state::take_reply(const reply_header& head, incoming&& came) {
   const auto place = outstanding_.find(head.xid);
   if (place == outstanding_.end()) return;  // its caller has given up, or it was answered before
   const std::shared_ptr<pending_call> one = place->second;
-  if (one->to.size() != 0 && came.from != one->to) return;
+  if (one->with.to.size() != 0 && came.from != one->with.to) return;
   outstanding_.erase(place);
-  call_outcome outcome;
-  outcome.error = error_of(head);
-  outcome.why = {.low = head.low, .high = head.high, .status = head.why};
-  outcome.verifier = head.verifier;
-  outcome.result = std::move(came.message);
-  outcome.passed = std::move(came.passed);
-  one->end(std::move(outcome));
+  one->why = {.low = head.low, .high = head.high, .status = head.why};
+  one->reply_verifier = head.verifier;
+  one->result = std::move(came.message);
+  one->returned = std::move(came.passed);
+  one->end(error_of(head));
 }
 
 void connection_state::send(buf::chain message, const address& to, descriptors passed) {
@@ -383,7 +380,7 @@ void connection_state::end(std::error_code why) {
   reason_ = why;
   transport_->close();
   transport_->queued().fail(why);
-  for (auto& [xid, one] : std::exchange(outstanding_, {})) one->fail(why);
+  for (auto& [xid, one] : std::exchange(outstanding_, {})) one->end(why);
   if (const auto asked = std::exchange(replacement_, nullptr)) {
     asked->error = why;
     asked->done.happen();

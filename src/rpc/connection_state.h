@@ -60,7 +60,7 @@ class connection_state : public std::enable_shared_from_this<connection_state> {
   void start(const std::shared_ptr<connection_owner>& owner);
 
   // Calls out.
-  void begin(const std::shared_ptr<pending_call>& one, prepared_call&& made);
+  void begin(const std::shared_ptr<pending_call>& one);
   void forget(const std::shared_ptr<pending_call>& one);
 
   // Replies out.
@@ -101,7 +101,7 @@ class connection_state : public std::enable_shared_from_this<connection_state> {
 
   void flush();
   static task<> write(std::shared_ptr<connection_state> self);
-  void send_call(const call_header& head, pending_call& one, prepared_call&& made);
+  void send_call(pending_call& one);
   void arm(const std::shared_ptr<pending_call>& one);
   void time_is_up(const std::shared_ptr<pending_call>& one);
   void end(std::error_code why);

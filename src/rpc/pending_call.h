@@ -15,38 +15,18 @@
 
 namespace tartan::rpc::detail {
 
-/// What came of a call.
-struct call_outcome {
-  std::error_code error;
-  buf::chain result;
-  descriptors passed;
-  opaque_auth verifier;
-  refusal why;
-};
-
 /// Color: the connection's, unless a member says otherwise. The caller's coroutine and the connection own it.
-class pending_call {
+class pending_call final : public prepared_call {
  public:
-  explicit pending_call(const address& where_to) noexcept : to{where_to} {}
-
-  const address to;
-
-  /// The first outcome counts.
-  void end(call_outcome&& came) {
+  /// The first outcome counts: an error, or a reply, whose parts were put into their places before.
+  void end(std::error_code failed) {
     if (ended_.happened()) return;
-    outcome_ = std::move(came);
-    timer.reset();
-    message = {};
-    place = {};
+    end_reason_ = failed;
+    let_go();
     ended_.happen();
   }
-  void fail(std::error_code why) {
-    call_outcome outcome;
-    outcome.error = why;
-    end(std::move(outcome));
-  }
   /// The caller does not wait any more.
-  void abandon() {
+  void let_go() {
     timer.reset();
     message = {};
     place = {};
@@ -55,7 +35,11 @@ class pending_call {
   /// Color: the caller's. False: canceled.
   [[nodiscard]] one_shot::wait ended() noexcept { return ended_.happens(); }
   /// Color: the caller's, once it has ended.
-  [[nodiscard]] call_outcome& outcome() noexcept { return outcome_; }
+  [[nodiscard]] std::error_code end_reason() const noexcept { return end_reason_; }
+
+  // The caller's, before it begins.
+  semaphore::permit place;
+  bool has_place = false;
 
   // The connection's.
   std::uint32_t xid = 0;
@@ -64,10 +48,14 @@ class pending_call {
   unsigned sends = 0;
   std::chrono::nanoseconds next_wait{};
   std::optional<std::chrono::steady_clock::time_point> until;
-  semaphore::permit place;
+
+  // The reply's, until it has ended.
+  descriptors returned;
+  opaque_auth reply_verifier;
+  refusal why;
 
  private:
-  call_outcome outcome_;
+  std::error_code end_reason_;
   one_shot ended_{"the reply to a call"};
 };
 

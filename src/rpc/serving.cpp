@@ -43,11 +43,11 @@ void remember(reply_path& path, const buf::chain& message, const connection_stat
   if (path.remembered) of.duplicates()->end(path.remembered->key, message, of.now());
 }
 
-void send_message(reply_path&& path, buf::chain&& message, descriptors&& passed) {
-  remember(path, message, *path.of);
-  connection_state& of = *path.of;
+void send_message(std::unique_ptr<reply_path> path, buf::chain&& message, descriptors&& passed) {
+  remember(*path, message, *path->of);
+  connection_state& of = *path->of;
   of.here([path = std::move(path), message = std::move(message), passed = std::move(passed)]() mutable {
-    path.of->send(std::move(message), path.to, std::move(passed));
+    path->of->send(std::move(message), path->to, std::move(passed));
   });
 }
 
@@ -57,7 +57,7 @@ bool is_here(const reply_path& path) noexcept {
   return in_event() && current_color() == path.of->where();
 }
 
-buf::chain* begin_success(reply_path& path, std::size_t result_bytes) {
+buf::chain* begin_success(const reply_path& path, std::size_t result_bytes) {
   if (path.remembered || path.of->is_over()) return nullptr;
   const reply_header head = head_of(path);
   buf::chain* const place = path.of->over().begin_place(size_of(head) + result_bytes);
@@ -65,26 +65,26 @@ buf::chain* begin_success(reply_path& path, std::size_t result_bytes) {
   return place;
 }
 
-void end_success(reply_path&& path, std::size_t result_bytes) {
-  path.of->over().end_place(size_of(head_of(path)) + result_bytes);
-  path.of->flush_soon();
+void end_success(std::unique_ptr<reply_path> path, std::size_t result_bytes) {
+  path->of->over().end_place(size_of(head_of(*path)) + result_bytes);
+  path->of->flush_soon();
 }
 
-void send_success(reply_path&& path, buf::chain&& result, descriptors&& with) {
+void send_success(std::unique_ptr<reply_path> path, buf::chain&& result, descriptors&& with) {
   buf::chain message;
-  write(message, head_of(path));
+  write(message, head_of(*path));
   message.append(std::move(result));
   send_message(std::move(path), std::move(message), std::move(with));
 }
 
-void send_refusal(reply_path&& path, const refusal_reply& why) {
+void send_refusal(std::unique_ptr<reply_path> path, const refusal_reply& why) {
   buf::chain message;
-  write(message, head_of(path, why));
+  write(message, head_of(*path, why));
   send_message(std::move(path), std::move(message), {});
 }
 
-void send_nothing(reply_path&& path) {
-  if (path.remembered) path.of->duplicates()->forget(path.remembered->key);
+void send_nothing(std::unique_ptr<reply_path> path) {
+  if (path->remembered) path->of->duplicates()->forget(path->remembered->key);
 }
 
 void connection_state::refuse_version(std::uint32_t xid, const address& to) {
@@ -121,8 +121,11 @@ bool connection_state::is_repeated(const call_info& info, const buf::chain& argu
 }
 
 stream_upgrade connection_state::take_call(incoming&& came, call_header& head, semaphore::permit&& permit) {
-  reply_path path{
-      .of = shared_from_this(), .xid = head.xid, .to = came.from, .verifier = {}, .permit = std::move(permit)};
+  auto path = std::make_unique<reply_path>();
+  path->of = shared_from_this();
+  path->xid = head.xid;
+  path->to = came.from;
+  path->permit = std::move(permit);
   call_info info{.xid = head.xid,
                  .program = head.program,
                  .version = head.version,
@@ -132,7 +135,7 @@ stream_upgrade connection_state::take_call(incoming&& came, call_header& head, s
                  .peer = transport_->is_reliable() ? peer_ : came.from};
   if (with.authenticate) {
     authentication decided = with.authenticate(info);
-    path.verifier = std::move(decided.verifier);
+    path->verifier = std::move(decided.verifier);
     if (decided.status != auth_status::ok) {
       send_refusal(std::move(path), {.denied = decided.status});
       return {};
@@ -153,7 +156,7 @@ stream_upgrade connection_state::take_call(incoming&& came, call_header& head, s
   }
   const bool is_remembered =
       served->is_remembered ? served->is_remembered(info.procedure) : info.procedure != null_procedure;
-  if (duplicates_ != nullptr && is_remembered && is_repeated(info, came.message, path)) return {};
+  if (duplicates_ != nullptr && is_remembered && is_repeated(info, came.message, *path)) return {};
   served->start(
       {std::move(info), std::move(came.message), std::move(came.passed), reply_token{std::move(path)}, with.decoding});
   return {};
@@ -162,7 +165,7 @@ stream_upgrade connection_state::take_call(incoming&& came, call_header& head, s
 }  // namespace detail
 
 void reply_token::drop() noexcept {
-  if (*this) detail::send_refusal(std::exchange(path_, {}), {});
+  if (*this) detail::send_refusal(std::move(path_), {});
 }
 
 namespace detail {

@@ -74,7 +74,7 @@ class transport {
 };
 
 /// Bytes up to which a copy costs less than one more part of a gathered write.
-inline constexpr std::size_t most_copied_bytes = 1024;
+inline constexpr std::size_t most_copied_bytes = 4096;
 /// Appends a short message by copy, a long one by reference.
 void append_cheaply(buf::chain& out, buf::chain&& message);
 

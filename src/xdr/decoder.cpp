@@ -54,7 +54,7 @@ bool decoder::opaque(buf::chain& into, std::size_t bytes) {
   if (bytes > remaining()) return fail(errc::truncated);
   if (now_ == nullptr) {
     if (!take_memory(bytes)) return false;
-    into.append(const_bytes{at_, bytes});
+    if (bytes != 0) into.append(buf::slice::copy_of({at_, bytes}));  // of this size; a chain copies into blocks of 4 KiB
     at_ += bytes;
     return skip_padding(bytes);
   }

@@ -8,7 +8,7 @@ namespace tartan::xdr {
 namespace {
 
 /// Shorter slices are copied: a reference costs an atomic increment and an entry of the gathered write.
-constexpr std::size_t least_shared_bytes = 512;
+constexpr std::size_t least_shared_bytes = 2048;
 
 }  // namespace
 

@@ -47,18 +47,18 @@ struct refusal_reply {
   std::uint32_t high = 0;
 };
 
-/// Color: any.
-void send_success(reply_path&& path, buf::chain&& result, descriptors&& with);
-void send_refusal(reply_path&& path, const refusal_reply& why);
-void send_nothing(reply_path&& path);
+/// Color: any. They take the path.
+void send_success(std::unique_ptr<reply_path> path, buf::chain&& result, descriptors&& with);
+void send_refusal(std::unique_ptr<reply_path> path, const refusal_reply& why);
+void send_nothing(std::unique_ptr<reply_path> path);
 /// Whether the caller runs in the connection's color, so that a reply may be written in place.
 [[nodiscard]] bool is_here(const reply_path& path) noexcept;
 /// Begins a successful reply with so many bytes of result, which the caller writes to the chain at once. Null: this kind of
 /// connection cannot.
 ///
 /// Color: the connection's.
-[[nodiscard]] buf::chain* begin_success(reply_path& path, std::size_t result_bytes);
-void end_success(reply_path&& path, std::size_t result_bytes);
+[[nodiscard]] buf::chain* begin_success(const reply_path& path, std::size_t result_bytes);
+void end_success(std::unique_ptr<reply_path> path, std::size_t result_bytes);
 
 }  // namespace detail
 
@@ -70,7 +70,7 @@ void end_success(reply_path&& path, std::size_t result_bytes);
 class reply_token {
  public:
   reply_token() noexcept = default;
-  explicit reply_token(detail::reply_path path) noexcept : path_{std::move(path)} {}
+  explicit reply_token(std::unique_ptr<detail::reply_path> path) noexcept : path_{std::move(path)} {}
   reply_token(reply_token&&) noexcept = default;
   reply_token& operator=(reply_token&& other) noexcept {
     if (this != &other) {
@@ -82,11 +82,11 @@ class reply_token {
   ~reply_token() { drop(); }
 
   /// Whether it can still answer.
-  explicit operator bool() const noexcept { return path_.of != nullptr; }
+  explicit operator bool() const noexcept { return path_ != nullptr; }
 
   /// Answers with a result in XDR. After an answer, further ones do nothing.
   void success(buf::chain result, descriptors with = {}) {
-    if (*this) detail::send_success(std::exchange(path_, {}), std::move(result), std::move(with));
+    if (*this) detail::send_success(std::move(path_), std::move(result), std::move(with));
   }
   /// Answers with a value. If it cannot be encoded, the answer is SYSTEM_ERR, and this gives why.
   template <class T>
@@ -97,10 +97,10 @@ class reply_token {
       fail(accept_status::system_error);
       return size.error();
     }
-    buf::chain* const place = detail::is_here(path_) ? detail::begin_success(path_, *size) : nullptr;
+    buf::chain* const place = detail::is_here(*path_) ? detail::begin_success(*path_, *size) : nullptr;
     if (place != nullptr) {
       write(*place, value);
-      detail::end_success(std::exchange(path_, {}), *size);
+      detail::end_success(std::move(path_), *size);
     } else {
       buf::chain made;
       write(made, value);
@@ -109,21 +109,31 @@ class reply_token {
     return {};
   }
 
+  /// Answers a procedure without a result.
+  void success() {
+    if (!*this) return;
+    if (detail::is_here(*path_) && detail::begin_success(*path_, 0) != nullptr) {
+      detail::end_success(std::move(path_), 0);
+    } else {
+      success(buf::chain{});
+    }
+  }
+
   /// Answers with an error: accept_status::garbage_arguments, system_error and so on.
   void fail(accept_status why) {
-    if (*this) detail::send_refusal(std::exchange(path_, {}), {.status = why});
+    if (*this) detail::send_refusal(std::move(path_), {.status = why});
   }
   /// Answers that the credentials will not do.
   void deny(auth_status why) {
-    if (*this) detail::send_refusal(std::exchange(path_, {}), {.denied = why});
+    if (*this) detail::send_refusal(std::move(path_), {.denied = why});
   }
   /// Gives no answer at all: the client waits, or sends again.
   void ignore() {
-    if (*this) detail::send_nothing(std::exchange(path_, {}));
+    if (*this) detail::send_nothing(std::move(path_));
   }
 
   /// Library code. Null: it was answered.
-  [[nodiscard]] const detail::reply_path* path() const noexcept { return *this ? &path_ : nullptr; }
+  [[nodiscard]] const detail::reply_path* path() const noexcept { return path_.get(); }
 
  private:
   template <class T>
@@ -134,7 +144,7 @@ class reply_token {
   }
   void drop() noexcept;
 
-  detail::reply_path path_;
+  std::unique_ptr<detail::reply_path> path_;
 };
 
 /// A reply_token for results of one type: what a procedure gets that answers later.
@@ -157,7 +167,7 @@ template <>
 class reply<void> {
  public:
   explicit reply(reply_token to) noexcept : to_{std::move(to)} {}
-  void operator()() { to_.success(buf::chain{}); }
+  void operator()() { to_.success(); }
   void fail(accept_status why) { to_.fail(why); }
   void deny(auth_status why) { to_.deny(why); }
   [[nodiscard]] reply_token& token() noexcept { return to_; }

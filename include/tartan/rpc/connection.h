@@ -12,7 +12,6 @@
 #include <tartan/buf/chain.h>
 #include <tartan/core/color.h>
 #include <tartan/core/result.h>
-#include <tartan/core/semaphore.h>
 #include <tartan/core/spawn.h>
 #include <tartan/core/task.h>
 #include <tartan/io/address.h>
@@ -53,17 +52,25 @@ namespace detail {
 class connection_state;
 class connection_owner;
 
-/// A call that is encoded and not sent.
+/// A call: encoded, then sent, then answered. Made by new_call().
 struct prepared_call {
-  std::error_code error;  ///< why it cannot be
+  prepared_call() = default;
+  prepared_call(const prepared_call&) = delete;
+  prepared_call& operator=(const prepared_call&) = delete;
+
   std::uint32_t program = 0;
   std::uint32_t version = 0;
   std::uint32_t procedure = 0;
+  std::error_code error;  ///< why it cannot be encoded
   buf::chain arguments;
   call_options with;
-  semaphore::permit place;  ///< one of settings::most_outstanding, if it was taken before
-  bool has_place = false;
+  buf::chain result;  ///< once it is answered
+
+ protected:
+  ~prepared_call() = default;
 };
+
+[[nodiscard]] std::shared_ptr<prepared_call> new_call(call_options&& with);
 
 template <class P>
 concept procedure = requires {
@@ -73,38 +80,34 @@ concept procedure = requires {
   { P::number } -> std::convertible_to<std::uint32_t>;
 };
 
-/// Sends the call and waits for the reply's result, in XDR.
-[[nodiscard]] task<tartan::result<buf::chain>> exchange(std::shared_ptr<connection_owner> over, prepared_call made);
+/// Sends the call and waits for the reply. Gives why there is no result.
+[[nodiscard]] task<std::error_code> exchange(std::shared_ptr<connection_owner> over,
+                                             std::shared_ptr<prepared_call> made);
 [[nodiscard]] const settings& settings_of(const connection_owner& of) noexcept;
 /// Whether the call may begin at once; then it has its place.
 [[nodiscard]] bool take_place(connection_owner& of, prepared_call& made) noexcept;
 
 template <class P, class... A>
-prepared_call prepare(call_options&& with, const A&... arguments) {
-  prepared_call made{.error = {},
-                     .program = P::of::program,
-                     .version = P::of::version,
-                     .procedure = P::number,
-                     .arguments = {},
-                     .with = std::move(with),
-                     .place = {},
-                     .has_place = false};
+std::shared_ptr<prepared_call> prepare(call_options&& with, const A&... arguments) {
+  auto made = new_call(std::move(with));
+  made->program = P::of::program;
+  made->version = P::of::version;
+  made->procedure = P::number;
   result<> encoded;
-  ((encoded = encoded ? xdr::encode(made.arguments, arguments) : encoded), ...);
-  made.error = encoded.error();
+  ((encoded = encoded ? xdr::encode(made->arguments, arguments) : encoded), ...);
+  made->error = encoded.error();
   return made;
 }
 
 template <class R>
-task<result<R>> exchange_for(std::shared_ptr<connection_owner> over, prepared_call made) {
-  const xdr::limits within = settings_of(*over).decoding;
-  const result<buf::chain> got = co_await exchange(std::move(over), std::move(made));
-  if (!got) co_return got.error();
+task<result<R>> exchange_for(std::shared_ptr<connection_owner> over, std::shared_ptr<prepared_call> made) {
+  const std::error_code failed = co_await exchange(over, made);
+  if (failed) co_return failed;
   if constexpr (std::is_void_v<R>) {
-    if (!got->empty()) co_return make_error_code(errc::bad_result);
+    if (!made->result.empty()) co_return make_error_code(errc::bad_result);
     co_return result<>{};
   } else {
-    result<R> value = xdr::decode<R>(*got, within);
+    result<R> value = xdr::decode<R>(made->result, settings_of(*over).decoding);
     if (!value) co_return make_error_code(errc::bad_result);
     co_return value;
   }
@@ -185,7 +188,7 @@ class connection {
   explicit connection(std::shared_ptr<detail::connection_owner> owner) noexcept : owner_{std::move(owner)} {}
 
   template <class R, class F>
-  void begin(detail::prepared_call&& made, F&& done) const;
+  void begin(std::shared_ptr<detail::prepared_call> made, F&& done) const;
 
   std::shared_ptr<detail::connection_owner> owner_;
 };
@@ -193,7 +196,8 @@ class connection {
 namespace detail {
 
 template <class R, class F>
-task<> exchange_and_call(std::shared_ptr<connection_owner> over, prepared_call made, bool may_begin, F done) {
+task<> exchange_and_call(std::shared_ptr<connection_owner> over, std::shared_ptr<prepared_call> made, bool may_begin,
+                         F done) {
   result<R> got{tartan::errc::busy};
   if (may_begin) got = co_await exchange_for<R>(std::move(over), std::move(made));
   done(std::move(got));
@@ -202,8 +206,8 @@ task<> exchange_and_call(std::shared_ptr<connection_owner> over, prepared_call m
 }  // namespace detail
 
 template <class R, class F>
-void connection::begin(detail::prepared_call&& made, F&& done) const {
-  const bool may_begin = owner_ == nullptr || detail::take_place(*owner_, made);
+void connection::begin(std::shared_ptr<detail::prepared_call> made, F&& done) const {
+  const bool may_begin = owner_ == nullptr || detail::take_place(*owner_, *made);
   spawn_in(where(), &detail::exchange_and_call<R, std::decay_t<F>>, owner_, std::move(made), may_begin,
            std::forward<F>(done))
       .detach();

@@ -168,7 +168,13 @@ class decoder {
     value.clear();
     value.reserve(size);
     for (std::size_t n = 0; n < size; ++n) {
-      if (!get(value.emplace_back())) return false;
+      if constexpr (std::is_same_v<typename T::value_type, bool>) {  // std::vector<bool> has no bool to refer to
+        bool each = false;
+        if (!get(each)) return false;
+        value.push_back(each);
+      } else {
+        if (!get(value.emplace_back())) return false;
+      }
     }
     return true;
   }

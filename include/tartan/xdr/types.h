@@ -19,3 +19,4 @@
 #include <tartan/xdr/optional.h>
 #include <tartan/xdr/quadruple.h>
 #include <tartan/xdr/text.h>
+#include <tartan/xdr/wrong_case.h>

@@ -1,0 +1,68 @@
+#include "tests/xdr/memory_count.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+thread_local bool is_counting = false;
+thread_local std::int64_t taken = 0;
+thread_local std::int64_t most_taken = 0;
+
+void* take(std::size_t bytes) {
+  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc{};
+  if (is_counting) {
+    taken += static_cast<std::int64_t>(malloc_usable_size(memory));
+    most_taken = std::max(most_taken, taken);
+  }
+  return memory;
+}
+
+void give_back(void* memory) noexcept {
+  if (is_counting && memory != nullptr) taken -= static_cast<std::int64_t>(malloc_usable_size(memory));
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  return take(bytes);
+}
+void* operator new[](std::size_t bytes) {
+  return take(bytes);
+}
+void operator delete(void* memory) noexcept {
+  give_back(memory);
+}
+void operator delete[](void* memory) noexcept {
+  give_back(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  give_back(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  give_back(memory);
+}
+
+namespace tartan::xdr::test {
+
+memory_count::memory_count() noexcept {
+  taken = 0;
+  most_taken = 0;
+  is_counting = true;
+}
+
+memory_count::~memory_count() {
+  is_counting = false;
+}
+
+std::size_t memory_count::most() const noexcept {
+  return static_cast<std::size_t>(most_taken);
+}
+
+}  // namespace tartan::xdr::test

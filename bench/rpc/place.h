@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -13,8 +14,10 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bench/harness/clock.h"
+#include "bench/harness/cpu_clock.h"
 
 namespace bench {
 
@@ -24,11 +27,12 @@ inline constexpr std::uint32_t rpc_null = 0;
 inline constexpr std::uint32_t rpc_echo = 1;
 inline constexpr std::size_t echo_bytes = 1024;
 
-/// Command line: serve <place>, or call <place> null|echo <window> <seconds>. A place is unix:<path>, tcp:<port> or tls:<port>.
+/// Command line: serve <place>, or call <place> null|echo <window> <seconds> <the server's process>. A place is unix:<path>,
+/// tcp:<port> or tls:<port>.
 struct rpc_request {
   rpc_request(int argc, char** argv) {
     const bool serves_it = argc == 3 && std::string_view{argv[1]} == "serve";
-    if (!serves_it && (argc != 6 || std::string_view{argv[1]} != "call")) usage(argv[0]);
+    if (!serves_it && (argc != 7 || std::string_view{argv[1]} != "call")) usage(argv[0]);
     serves = serves_it;
     const std::string_view place = argv[2];
     kind = place.substr(0, place.find(':'));
@@ -38,11 +42,12 @@ struct rpc_request {
     echoes = std::string_view{argv[3]} == "echo";
     window = static_cast<unsigned>(std::strtoul(argv[4], nullptr, 10));
     seconds = std::strtod(argv[5], nullptr);
+    server = static_cast<pid_t>(std::strtol(argv[6], nullptr, 10));
     if (window == 0 || !(seconds > 0)) usage(argv[0]);
   }
 
   [[noreturn]] static void usage(const char* name) {
-    std::fprintf(stderr, "usage: %s serve <place> | call <place> null|echo <window> <seconds>\n", name);
+    std::fprintf(stderr, "usage: %s serve <place> | call <place> null|echo <window> <seconds> <process>\n", name);
     std::exit(2);
   }
 
@@ -52,6 +57,7 @@ struct rpc_request {
   bool echoes = false;
   unsigned window = 1;
   double seconds = 1;
+  pid_t server = 0;
 };
 
 /// A connected or listening socket.
@@ -77,36 +83,46 @@ inline int rpc_socket(const rpc_request& asked, bool listens) {
   return made;
 }
 
-/// Says when to begin to count calls and when to end.
+/// Says when to begin to count calls and when to end. Counts the processor time of both processes between.
 class rpc_clock {
  public:
-  explicit rpc_clock(double seconds)
-      : begin_ns_{now_ns() + static_cast<std::uint64_t>(seconds * 0.25e9)},
-        end_ns_{begin_ns_ + static_cast<std::uint64_t>(seconds * 1e9)} {}
+  explicit rpc_clock(const rpc_request& asked)
+      : both_{getpid(), asked.server},
+        begin_ns_{now_ns() + static_cast<std::uint64_t>(asked.seconds * 0.25e9)},
+        end_ns_{begin_ns_ + static_cast<std::uint64_t>(asked.seconds * 1e9)} {}
 
   /// After calls were answered. False: it is over.
   bool count(std::uint64_t calls) {
     const std::uint64_t now = now_ns();
-    if (now < begin_ns_) return true;
+    if (now < begin_ns_ || ended_) return !ended_;
     if (first_ns_ == 0) {
       first_ns_ = now;
+      cpu_ns_ = cpu_ns_of(both_);
       return true;
     }
     calls_ += calls;
+    if (now < end_ns_) return true;
+    ended_ = true;
+    cpu_ns_ = cpu_ns_of(both_) - cpu_ns_;
     last_ns_ = now;
-    return now < end_ns_;
+    return false;
   }
   void print() const {
-    const double us = static_cast<double>(last_ns_ - first_ns_) / 1e3 / static_cast<double>(calls_);
-    std::printf("{\"us_per_call\": %.4f, \"calls\": %llu}\n", us, static_cast<unsigned long long>(calls_));
+    const auto per_call = [this](std::uint64_t ns) {
+      return static_cast<double>(ns) / 1e3 / static_cast<double>(calls_);
+    };
+    std::printf("{\"cpu_us\": %.4f, \"wall_us\": %.4f}\n", per_call(cpu_ns_), per_call(last_ns_ - first_ns_));
   }
 
  private:
+  std::vector<pid_t> both_;
   std::uint64_t begin_ns_;
   std::uint64_t end_ns_;
   std::uint64_t first_ns_ = 0;
   std::uint64_t last_ns_ = 0;
+  std::uint64_t cpu_ns_ = 0;
   std::uint64_t calls_ = 0;
+  bool ended_ = false;
 };
 
 /// Tells the one who has started the server.

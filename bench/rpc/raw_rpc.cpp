@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   std::string calls;
   for (unsigned n = 0; n < asked.window; ++n) calls += one_call(n, asked.echoes);
   replies from{connected};
-  bench::rpc_clock clock{asked.seconds};
+  bench::rpc_clock clock{asked};
   do {
     for (std::string_view rest = calls; !rest.empty();) {
       const ssize_t sent = write(connected, rest.data(), rest.size());

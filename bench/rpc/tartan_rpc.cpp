@@ -110,7 +110,7 @@ task<> call_again(rpc::connection over, const bench::rpc_request& asked, bench::
 }
 
 int call(runtime& rt, const bench::rpc_request& asked) {
-  bench::rpc_clock clock{asked.seconds};
+  bench::rpc_clock clock{asked};
   spawn(rt, [&]() -> task<> {
     const rpc::connection over{co_await connected(asked)};
     std::vector<join_handle<>> all;

@@ -69,7 +69,7 @@ int call(const bench::rpc_request& asked) {
   const timeval patience{20, 0};
   std::string text(bench::echo_bytes, 'x');
   counted given{text.data(), static_cast<u_int>(text.size())};
-  bench::rpc_clock clock{asked.seconds};
+  bench::rpc_clock clock{asked};
   do {
     counted got;
     const clnt_stat status =

@@ -67,6 +67,11 @@ bench-key-value: ## W14: a key-value server under redis-benchmark, beside Asio, 
 	@bench/rivals/build
 	@bench/run --group key_value $(BENCH_KEY_VALUE)
 
+bench-rpc: ## a call over Unix sockets, TCP and TLS, beside libtirpc: some three minutes (BENCH_RPC="--rounds 3 --seconds 0.2")
+	@tools/packages build bench bench-rpc
+	@$(call build_target,bench,bench_rpc)
+	@bench/rpc/run $(BENCH_RPC)
+
 bench-scale: ## what more workers bring and cost, 1 to 16 of them: eight minutes (BENCH_SCALE="--pack <folder>": gathers all of it for a machine that has nothing)
 	@tools/packages build apps bench bench-key-value
 	@bench/scale $(BENCH_SCALE)
@@ -101,4 +106,4 @@ help: ## this list
 
 build_target = { [ -f build/$(1)/build.ninja ] || cmake --preset $(1); } && cmake --build --preset $(1) --target $(2) -j $(JOBS)
 
-.PHONY: build serve test soak conformance faults fuzz simulate bench bench-full bench-gate bench-io bench-key-value bench-scale bench-web tidy lint install clean help
+.PHONY: build serve test soak conformance faults fuzz simulate bench bench-full bench-gate bench-io bench-key-value bench-rpc bench-scale bench-web tidy lint install clean help

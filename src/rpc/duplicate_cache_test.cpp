@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 using verdict = duplicate_cache::verdict;
 using time_point = duplicate_cache::time_point;
 
-constexpr time_point start{};
+constexpr time_point start{std::chrono::hours{1}};
 
 duplicate_cache::key call(std::uint32_t xid) {
   return {.peer = address::loopback(700), .xid = xid, .program = 400123, .version = 1, .procedure = 2};
@@ -65,7 +65,12 @@ TEST(rpc_duplicate_cache, tells_calls_apart_by_each_part_of_the_key) {
   others[4].version = 2;
   others[5].procedure = 3;
   others[6].checksum = 1;
-  for (const auto& each : others) EXPECT_EQ(begin(cache, each), verdict::fresh);
+  for (const auto& each : others) {
+    EXPECT_EQ(begin(cache, each), verdict::fresh);
+    duplicate_cache crowded{{.entries = 1}};  // all are in one bucket
+    answer(crowded, 1, "done");
+    EXPECT_EQ(begin(crowded, each), verdict::fresh);
+  }
   EXPECT_EQ(cache.entries(), 8u);
 }
 

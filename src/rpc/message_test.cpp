@@ -150,6 +150,13 @@ TEST(rpc_message, takes_credentials_of_400_bytes_and_no_more) {
   EXPECT_TRUE(is_malformed(read(wire(head))));
 }
 
+TEST(rpc_message, refuses_kinds_of_replies_that_it_does_not_know) {
+  EXPECT_TRUE(is_malformed(read(words({9, 1, 2, 0, 0, 0, 0})))) << "neither accepted nor denied";
+  EXPECT_TRUE(is_malformed(read(words({9, 1, 0, 0, 0, 6})))) << "accepted, with an unknown status";
+  EXPECT_TRUE(is_malformed(read(words({9, 1, 1, 2, 0, 0})))) << "denied for an unknown reason";
+  EXPECT_TRUE(is_malformed(read(words({9, 2, 2, 0, 0, 0, 0})))) << "neither a call nor a reply";
+}
+
 TEST(rpc_message, reads_a_reason_for_refusal_that_has_no_name) {
   const message_head head = read(words({9, 1, 1, 1, 13}));
   EXPECT_EQ(static_cast<int>(std::get<reply_header>(head.what).why), 13);

@@ -43,12 +43,9 @@ void fuzz_proxy_header(std::string_view input);
 void fuzz_forwarded_for(std::string_view input);
 void fuzz_config(std::string_view input);
 void fuzz_llhttp(std::string_view input);
-<<<<<<< HEAD
 void fuzz_rpc_message(std::string_view input);
 void fuzz_rpc_record(std::string_view input);
-=======
 void fuzz_xdr_source(std::string_view input);
 void fuzz_xdr_value(std::string_view input);
->>>>>>> gen40
 
 }  // namespace tartan::http::fuzz

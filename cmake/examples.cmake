@@ -1,5 +1,5 @@
 # Every examples/NN_name.cpp is a program and a test; with NN_name.expected beside it, its output is compared. A header that
-# an example includes in quotes is generated from the .x file beside it.
+# an example includes is generated from the .x file beside it, if there is one.
 file(GLOB examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/[0-9][0-9]_*.cpp")
 foreach(source IN LISTS examples)
   get_filename_component(name "${source}" NAME_WE)

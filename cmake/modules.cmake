@@ -154,11 +154,13 @@ function(tartan_without_components variable)
   set(${variable} ${kept} PARENT_SCOPE)
 endfunction()
 
-# tartan_add_xdr_of(<target> <example's source>): generates the headers that it includes in quotes from .x files in examples/.
+# tartan_add_xdr_of(<target> <example's source>): generates the headers that it includes of .x files in examples/.
 function(tartan_add_xdr_of target source)
-  file(STRINGS "${source}" includes REGEX "^#include \"[a-z_]+\\.h\"")
+  file(STRINGS "${source}" includes REGEX "^#include <[a-z_]+\\.h>")
   foreach(include IN LISTS includes)
-    string(REGEX REPLACE "^#include \"([a-z_]+)\\.h\".*" "${PROJECT_SOURCE_DIR}/examples/\\1.x" file "${include}")
-    tartan_add_xdr(${target} "${file}")
+    string(REGEX REPLACE "^#include <([a-z_]+)\\.h>.*" "${PROJECT_SOURCE_DIR}/examples/\\1.x" file "${include}")
+    if(EXISTS "${file}")
+      tartan_add_xdr(${target} "${file}")
+    endif()
   endforeach()
 endfunction()

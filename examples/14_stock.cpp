@@ -1,6 +1,7 @@
 // Shows: remote procedures: a server and its client, from stock.x.
 // Run:   build/release/examples/14_stock
 // See:   what a shop has in stock, as a client is told over a connection.
+#include <stock.h>  // tartan-xdr generates it from stock.x
 #include <tartan/rpc/server.h>
 #include <tartan/tartan.h>
 
@@ -9,8 +10,6 @@
 #include <cstdio>
 #include <map>
 #include <string>
-
-#include "stock.h"  // tartan-xdr generates it from stock.x
 
 class shop {
  public:
@@ -36,7 +35,8 @@ tartan::task<> ask(tartan::address at) {
   auto peer = co_await tartan::tcp::connect(at);
   if (!peer) co_return static_cast<void>(std::printf("%s\n", peer.error().message().c_str()));
   const stock::STOCK_V1::client there{tartan::rpc::connection{*std::move(peer)}};
-  const auto sum = co_await there.stock_add({"apple", 7});
+  const stock::item apples{"apple", 7};  // a variable: gcc 12 destroys a temporary aggregate twice
+  const auto sum = co_await there.stock_add(apples);
   if (sum) std::printf("%u apples\n", *sum);
   for (const char* name : {"apple", "pear"}) {
     const auto found = co_await there.stock_find(name);

@@ -2,7 +2,7 @@
 /// The everyday headers: events, colors, coroutines, time, buffers and I/O.
 ///
 /// Not here, to be included where they are needed: tartan/core/usable_memory.h, tartan/io/simulation.h, tartan/http/,
-/// tartan/http_io/, tartan/http_server/ and the headers of components, which need another library: tartan/dns/answers.h,
+/// tartan/http_io/, tartan/http_server/, tartan/xdr/, tartan/rpc/ and the headers of components, which need another library: tartan/dns/answers.h,
 /// tartan/dns/connect.h, tartan/dns/error.h, tartan/dns/resolver.h, and all of tartan/tls/ and tartan/http_client/.
 
 #include <tartan/buf/bytes.h>

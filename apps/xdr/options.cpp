@@ -47,7 +47,7 @@ std::vector<std::string> read_namespaces(const std::string& text) {
   for (std::size_t at = 0; !text.empty() && at <= text.size();) {
     const std::size_t end = std::min(text.find("::", at), text.size());
     const std::string name = text.substr(at, end - at);
-    if (!is_identifier(name) || (cpp_name(name) != name && name != "tartan"))
+    if (!is_identifier(name) || (cpp_name(name) != name && !(name == "tartan" && all.empty())))
       refuse("--namespace " + text + ": '" + name + "' is no name of a namespace");
     all.push_back(name);
     at = end + 2;

@@ -35,6 +35,7 @@ foreach(component IN LISTS components)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tartan-${component}.pc" DESTINATION "${pc_dir}")
 endforeach()
 
+get_property(tartan_base_modules GLOBAL PROPERTY tartan_base_modules)  # for tartan-config.cmake.in
 configure_package_config_file(cmake/tartan-config.cmake.in tartan-config.cmake
   INSTALL_DESTINATION "${tartan_package_dir}" NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(tartan-config-version.cmake COMPATIBILITY SameMinorVersion)

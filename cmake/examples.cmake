@@ -1,4 +1,5 @@
-# Every examples/NN_name.cpp is a program and a test; with NN_name.expected beside it, its output is compared.
+# Every examples/NN_name.cpp is a program and a test; with NN_name.expected beside it, its output is compared. A header that
+# an example includes in quotes is generated from the .x file beside it.
 file(GLOB examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/[0-9][0-9]_*.cpp")
 foreach(source IN LISTS examples)
   get_filename_component(name "${source}" NAME_WE)
@@ -11,6 +12,7 @@ foreach(source IN LISTS examples)
   add_executable(${target} "${source}")
   tartan_flags(${target})
   target_link_libraries(${target} PRIVATE ${libraries})
+  tartan_add_xdr_of(${target} "${source}")
   set_target_properties(${target} PROPERTIES OUTPUT_NAME "${name}" RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
   string(REGEX REPLACE "\\.cpp$" ".expected" expected "${source}")
   add_test(NAME ${target} COMMAND "${CMAKE_COMMAND}" "-Dprogram=$<TARGET_FILE:${target}>" "-Dexpected=${expected}"

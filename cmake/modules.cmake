@@ -153,3 +153,12 @@ function(tartan_without_components variable)
   endforeach()
   set(${variable} ${kept} PARENT_SCOPE)
 endfunction()
+
+# tartan_add_xdr_of(<target> <example's source>): generates the headers that it includes in quotes from .x files in examples/.
+function(tartan_add_xdr_of target source)
+  file(STRINGS "${source}" includes REGEX "^#include \"[a-z_]+\\.h\"")
+  foreach(include IN LISTS includes)
+    string(REGEX REPLACE "^#include \"([a-z_]+)\\.h\".*" "${PROJECT_SOURCE_DIR}/examples/\\1.x" file "${include}")
+    tartan_add_xdr(${target} "${file}")
+  endforeach()
+endfunction()

@@ -1,6 +1,7 @@
 #include "xdr/diagnostics.h"
 
-#include <algorithm>
+#include <cstddef>
+#include <map>
 #include <tuple>
 
 namespace xdr_compiler {
@@ -14,13 +15,13 @@ void diagnostics::error(const place& at, const std::string& message) {
 }
 
 std::string diagnostics::to_text() const {
-  std::vector<entry> sorted = errors_;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const entry& a, const entry& b) {
-    return a.at.file == b.at.file && std::tie(a.at.line, a.at.column) < std::tie(b.at.line, b.at.column);
-  });
+  std::map<const std::string*, std::size_t> order;  // of the files, by their first errors
+  for (const entry& each : errors_) order.emplace(each.at.file, order.size());
+  std::multimap<std::tuple<std::size_t, std::uint32_t, std::uint32_t>, const entry*> sorted;
+  for (const entry& each : errors_) sorted.emplace(std::tuple{order[each.at.file], each.at.line, each.at.column}, &each);
   std::string text;
-  for (const entry& each : sorted)
-    text += line_of(each.at) + ":" + std::to_string(each.at.column) + ": " + each.message + "\n";
+  for (const auto& [at, each] : sorted)
+    text += line_of(each->at) + ":" + std::to_string(each->at.column) + ": " + each->message + "\n";
   if (count_ > most) text += std::to_string(count_ - most) + " more errors are not shown\n";
   return text;
 }

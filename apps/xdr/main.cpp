@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "xdr/classic.h"
 #include "xdr/compilation.h"
 #include "xdr/cpp_names.h"
 #include "xdr/lexer.h"
@@ -70,11 +71,36 @@ outputs generate_modern(const options& with, const std::string& text, diagnostic
   return {{output_of(with, ".h"), modern_header(all, how)}};
 }
 
+/// The header and the source are made of different texts: files ask which of them is made.
+std::string classic_text(const options& with, bool is_header) {
+  return read_source(with, {"-DTARTAN_XDR", "-DRPCC", is_header ? "-DRPCC_H" : "-DRPCC_C"});
+}
+
+void generate_classic(const options& with, bool is_header, const std::string& path, diagnostics& errors,
+                      outputs& into) {
+  const std::string stem{without_suffix(base_name(with.source))};
+  const std::string header = with.output.ends_with(".h") ? std::string{base_name(with.output)} : stem + ".h";
+  const classic_options how{with.source, with.prefix, header};
+  const specification all = compile(classic_text(with, is_header), with.source, errors, unknown_names::pass_through);
+  if (errors.count() == 0) check_classic(all, errors);
+  if (errors.count() == 0) into.emplace_back(path, is_header ? classic_header(all, how) : classic_source(all, how));
+}
+
+outputs generate_classic(const options& with, diagnostics& errors) {
+  outputs all;
+  std::string source = output_of(with, ".C");
+  if (source.ends_with(".h") && with.part == classic_part::both) source.replace(source.size() - 1, 1, "C");
+  if (with.part != classic_part::source) generate_classic(with, true, output_of(with, ".h"), errors, all);
+  if (with.part != classic_part::header && errors.count() == 0) generate_classic(with, false, source, errors, all);
+  return all;
+}
+
 int run(int argc, char** argv) {
   const options with = read_options(argc, argv);
   diagnostics errors;
-  const std::string text = read_source(with, {"-DTARTAN_XDR"});
-  const outputs all = generate_modern(with, text, errors);
+  const std::string text =
+      with.is_classic ? classic_text(with, with.part != classic_part::source) : read_source(with, {"-DTARTAN_XDR"});
+  const outputs all = with.is_classic ? generate_classic(with, errors) : generate_modern(with, text, errors);
   if (errors.count() != 0) {
     std::fputs(errors.to_text().c_str(), stderr);
     return 1;

@@ -22,7 +22,7 @@ class header_writer {
     bool has_program = false;
     for (const emission& each : emission_order(*all_)) {
       if (each.what->is_imported) {
-        imported_.insert(std::string{without_suffix(*each.what->at.file)} + ".h");
+        imported_.insert(std::string{without_suffix(base_name(*each.what->at.file))} + ".h");
         continue;
       }
       has_program = has_program || each.what->as<program_body>() != nullptr;

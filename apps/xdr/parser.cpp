@@ -28,7 +28,8 @@ struct give_up {};
 
 class parser {
  public:
-  parser(std::vector<token> tokens, diagnostics& errors) : tokens_{std::move(tokens)}, errors_{&errors} {}
+  parser(std::vector<token> tokens, diagnostics& errors, bool bare_strings)
+      : tokens_{std::move(tokens)}, errors_{&errors}, bare_strings_{bare_strings} {}
 
   specification read() {
     while (now().what != token::kind::end) {
@@ -396,6 +397,7 @@ class parser {
     is.name = name.text;
     is.at = name.at;
     read_size(is);
+    if (bare_strings_ && is.base == base_type::string && is.form == shape::single) is.form = shape::list;
     check_shape(is);
     return is;
   }
@@ -488,6 +490,7 @@ class parser {
 
   std::vector<token> tokens_;
   diagnostics* errors_;
+  bool bare_strings_;
   std::size_t at_ = 0;
   std::size_t depth_ = 0;   ///< open braces
   std::size_t nested_ = 0;  ///< types that are read
@@ -497,8 +500,8 @@ class parser {
 
 }  // namespace
 
-specification parse(std::vector<token> tokens, diagnostics& errors) {
-  return parser{std::move(tokens), errors}.read();
+specification parse(std::vector<token> tokens, diagnostics& errors, bool bare_strings) {
+  return parser{std::move(tokens), errors, bare_strings}.read();
 }
 
 }  // namespace xdr_compiler

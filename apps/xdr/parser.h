@@ -12,6 +12,8 @@ namespace xdr_compiler {
 ///
 /// Errors: reported; what is wrong is left out, up to the next ; or }.
 /// Limits: types nested in types: 64 deep.
-[[nodiscard]] specification parse(std::vector<token> tokens, diagnostics& errors);
+///
+/// @param bare_strings whether `string x;` is a string without a limit, as for rpcc, and no error
+[[nodiscard]] specification parse(std::vector<token> tokens, diagnostics& errors, bool bare_strings = false);
 
 }  // namespace xdr_compiler

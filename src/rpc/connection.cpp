@@ -13,6 +13,8 @@ namespace detail {
 
 namespace {
 
+constexpr std::size_t most_argument_bytes = std::size_t{1} << 30;  // a record's mark has 31 bits
+
 std::shared_ptr<connection_owner> open(std::unique_ptr<transport> over, settings&& with,
                                        std::shared_ptr<const programs> serves, std::source_location site) {
   tartan::detail::runtime_state& rt = tartan::detail::required_runtime("rpc::connection", site);
@@ -45,6 +47,10 @@ bool take_place(connection_owner& of, prepared_call& made) noexcept {
 task<std::error_code> exchange(std::shared_ptr<connection_owner> over, std::shared_ptr<prepared_call> made) {
   if (over == nullptr) co_return make_error_code(errc::disconnected);
   if (made->error) co_return made->error;
+  for (const opaque_auth* each : {&made->with.credentials, &made->with.verifier}) {
+    if (each->body.size() > each->body.max) co_return xdr::make_error_code(xdr::errc::too_long);
+  }
+  if (made->arguments.size() > most_argument_bytes) co_return xdr::make_error_code(xdr::errc::too_long);
   connection_state& of = *over->state();
   const auto one = std::static_pointer_cast<pending_call>(std::move(made));
   if (!one->has_place && !take_place(*over, *one)) {
@@ -122,6 +128,10 @@ task<std::error_code> connection::ended() const {
 }
 
 void connection::on_end(std::function<void(std::error_code)> f) const {
+  if (owner_ == nullptr) {
+    post([f = std::move(f)] { f(errc::disconnected); });
+    return;
+  }
   const std::shared_ptr<detail::connection_state>& of = owner_->state();
   of->here([of, f = std::move(f)]() mutable { of->end_handler(std::move(f)); });
 }
@@ -140,6 +150,11 @@ void connection::drain() const {
   if (owner_ == nullptr) return;
   const std::shared_ptr<detail::connection_state>& of = owner_->state();
   of->here([of] { of->drain(); });
+}
+
+void detail::when_gone(const connection& of, std::function<void()> f) {
+  const std::shared_ptr<connection_state>& state = of.owner_->state();
+  state->here([state, f = std::move(f)]() mutable { state->when_gone(std::move(f)); });
 }
 
 color connection::where() const noexcept {

@@ -1,12 +1,14 @@
 #include "rpc/connection_state.h"
 
 #include <algorithm>
+#include <exception>
 #include <random>
 #include <span>
+#include <stdexcept>
 #include <tartan/core/on.h>
 #include <tartan/core/post.h>
 #include <tartan/core/spawn.h>
-#include <tartan/core/yield.h>
+#include <tartan/io/local.h>
 #include <tartan/rpc/duplicate_cache.h>
 #include <tartan/time/with_timeout.h>
 #include <utility>
@@ -18,15 +20,15 @@ namespace tartan::rpc::detail {
 
 namespace {
 
-constexpr unsigned most_at_once = 64;  // messages that are taken before other events of the color run
+constexpr std::size_t most_of_calls = 65536;  // in progress: drain() takes a permit for each
 
 /// Replies of an earlier connection must not be taken for those of this one (datagrams), nor repeated calls for new ones.
-std::uint32_t first_xid(tartan::detail::runtime_state& rt) {
+std::uint32_t drawn(tartan::detail::runtime_state& rt) {
   auto& clock = rt.clock();
-  std::uint32_t first = 0;
+  std::uint32_t word = 0;
   if (!clock.has_chance()) return std::random_device{}();
-  clock.draw(std::as_writable_bytes(std::span{&first, 1}));
-  return first;
+  clock.draw(std::as_writable_bytes(std::span{&word, 1}));
+  return word;
 }
 
 std::error_code error_of(const reply_header& head) {
@@ -63,12 +65,17 @@ connection_state::connection_state(tartan::detail::runtime_state& rt, std::uniqu
       rt_{&rt},
       transport_{std::move(over)},
       where_{transport_->where()},
-      peer_{transport_->peer()},
+      peer_{with.peer.size() != 0 ? with.peer : transport_->peer()},
       programs_{std::move(serves)},
       duplicates_{with.duplicates},
-      next_xid_{first_xid(rt)},
+      identity_{std::uint64_t{drawn(rt)} << 32 | drawn(rt)},
+      next_xid_{drawn(rt)},
       places_{with.most_outstanding},
       in_progress_{with.most_calls} {
+  if (with.most_calls == 0 || with.most_calls > most_of_calls || with.most_outstanding == 0) {
+    throw std::invalid_argument{
+        "tartan: rpc::settings: most_calls must be from 1 to 65536, most_outstanding at least 1"};
+  }
   if (duplicates_ == nullptr && !transport_->is_reliable()) duplicates_ = std::make_shared<duplicate_cache>();
 }
 
@@ -91,169 +98,72 @@ void connection_state::start(const std::shared_ptr<connection_owner>& owner) {
 task<> connection_state::run(std::shared_ptr<connection_state> self) {
   co_await with_task_group([&self](task_group& all) -> task<> {
     self->coroutines_ = &all;
-    const std::error_code why = co_await self->receive();
+    if (self->drains_) all.spawn_in(self->where_, &finish, self);
+    std::error_code why;
+    try {
+      why = co_await self->receive();
+    } catch (...) {
+      report_exception("a connection ends", std::current_exception());
+      why = make_error_code(errc::system_error);
+    }
     self->end(as_end(self->reason_ ? self->reason_ : why));
   });
   self->coroutines_ = nullptr;
+  for (auto& each : std::exchange(self->gone_handlers_, {})) each();
+  self->is_gone_ = true;
 }
 
-/// Until the connection ends; gives why.
-task<std::error_code> connection_state::receive() {
-  for (;;) {
-    reads_ = true;
-    for (unsigned taken = 0;;) {
-      incoming came;
-      result<bool> got = transport_->next(came);
-      if (!got) co_return got.error();
-      if (!*got) break;
-      message_head head = read_head(came.message.slices());
-      if (head.bytes != 0) came.message.drop(head.bytes);
-      if (auto* const call = std::get_if<call_header>(&head.what)) {
-        result<semaphore::permit> permit = in_progress_.try_acquire();
-        if (!permit || transport_->queued().above_high()) {
-          const result<> room = co_await make_room(permit);
-          if (!room) co_return room.error();
-        }
-        const stream_upgrade asked = take_call(std::move(came), *call, *std::move(permit));
-        if (asked) {
-          const result<> replaced = co_await upgrade(asked);
-          if (!replaced) co_return replaced.error();
-        }
-      } else if (auto* const reply = std::get_if<reply_header>(&head.what)) {
-        take_reply(*reply, std::move(came));
-      } else if (auto* const other = std::get_if<other_version>(&head.what)) {
-        refuse_version(other->xid, came.from);
-      } else if (transport_->is_reliable()) {
-        co_return make_error_code(errc::malformed);
-      }
-      if (is_over_) co_return reason_;
-      if (++taken % most_at_once == 0) co_await let_others_run();
-    }
-    reads_ = false;
-    flush();
-    if (replacement_ != nullptr) {
-      const result<> replaced = co_await upgrade_as_asked();
-      if (!replaced) co_return replaced.error();
-    }
-    if (drains_) co_return co_await finish();
-    const result<> more = co_await transport_->fill();
-    const bool is_interrupted = more.error() == tartan::errc::canceled && (replacement_ != nullptr || drains_);
-    if (!more && !is_interrupted) co_return more.error();
-  }
-}
-
-task<> connection_state::let_others_run() {
-  reads_ = false;
-  flush();
-  co_await tartan::yield();
-  reads_ = true;
-}
-
-/// Waits until the peer may have one more call in progress, and has taken enough of what was sent to it.
-task<result<>> connection_state::make_room(result<semaphore::permit>& permit) {
-  reads_ = false;
-  flush();
-  if (transport_->queued().above_high()) {
-    const result<> taken = co_await transport_->queued().ready();
-    if (!taken) co_return taken;
-  }
-  reads_ = true;
-  if (permit) co_return result<>{};
-  reads_ = false;
-  permit = co_await in_progress_.acquire();
-  reads_ = true;
-  co_return permit ? result<>{} : result<>{permit.error()};
-}
-
-/// Sends what is queued, and then goes on with another stream.
-task<result<>> connection_state::upgrade(const stream_upgrade& how) {
-  const bool reads = std::exchange(reads_, false);
-  flush();
-  while (transport_->queued().level() != 0) {
-    const result<> sent = co_await transport_->queued().flushed();
-    if (!sent) co_return sent;
-  }
-  is_replacing_ = true;
-  const result<> replaced = co_await transport_->replace(how);
-  is_replacing_ = false;
-  if (replaced) flush();
-  reads_ = reads;
-  co_return replaced;
-}
-
-task<result<>> connection_state::upgrade_as_asked() {
-  const std::shared_ptr<replacement> asked = std::exchange(replacement_, nullptr);
-  const result<> replaced = co_await upgrade(asked->how);
-  asked->error = replaced.error();
-  asked->done.happen();
-  co_return replaced;
-}
-
-/// Reads nothing more. Waits until each call in progress is answered, and the answers are sent.
-task<std::error_code> connection_state::finish() {
-  std::vector<semaphore::permit> all;
-  while (all.size() < with.most_calls) {
-    result<semaphore::permit> one = co_await in_progress_.acquire();
-    if (!one) co_return one.error();
-    all.push_back(*std::move(one));
-  }
-  flush();
-  while (transport_->queued().level() != 0) {
-    const result<> sent = co_await transport_->queued().flushed();
-    if (!sent) co_return sent.error();
-  }
-  static_cast<void>(co_await with_timeout(with.linger_limit, transport_->linger()));
-  co_return make_error_code(tartan::errc::closed);
-}
-
-void connection_state::drain() {
-  if (drains_ || is_over_) return;
-  drains_ = true;
-  interrupt_reader();
-}
-
-/// Canceling the stream's operations would also end a write in the middle.
-void connection_state::interrupt_reader() {
-  if (writes_) {
-    is_interrupt_due_ = true;
+void connection_state::when_gone(std::function<void()> f) {
+  if (is_gone_) {
+    f();
   } else {
-    transport_->interrupt();
+    gone_handlers_.push_back(std::move(f));
   }
-}
-
-task<result<>> connection_state::replace(std::shared_ptr<connection_state> self, stream_upgrade how) {
-  co_await on(self->where_);
-  if (self->is_over_) co_return self->reason_;
-  if (self->replacement_ != nullptr || self->is_replacing_) co_return tartan::errc::busy;
-  const auto asked = std::make_shared<replacement>();
-  asked->how = std::move(how);
-  self->flush();
-  while (self->transport_->queued().level() != 0) {
-    const result<> sent = co_await self->transport_->queued().flushed();
-    if (!sent) co_return sent;
-  }
-  self->replacement_ = asked;
-  self->interrupt_reader();
-  static_cast<void>(co_await asked->done.happens());
-  if (!asked->done.happened()) co_return tartan::errc::canceled;  // it goes on all the same
-  co_return result<>{asked->error};
 }
 
 void connection_state::begin(const std::shared_ptr<pending_call>& one) {
-  if (is_over_) {
-    one->end(reason_);
+  if (reason_) {
+    one->end(as_end(reason_));
+    return;
+  }
+  const std::size_t passed = one->with.passed.size();
+  if (passed > local::max_passed_descriptors || (passed != 0 && !transport_->passes_descriptors())) {
+    one->end(std::make_error_code(passed > local::max_passed_descriptors ? std::errc::invalid_argument
+                                                                         : std::errc::operation_not_supported));
     return;
   }
   do {
     one->xid = next_xid_++;
   } while (!outstanding_.emplace(one->xid, one).second);
-  send_call(*one);
-  flush_soon();
-  one->next_wait = with.resend.first;
+  if (outstanding_.size() == 1) wake_reader();  // which may have paused, and must take the reply
+  if (transport_->is_reliable() && (transport_->queued().above_high() || !held_.empty())) {
+    held_.push_back(one);
+    if (!sends_held_ && coroutines_ != nullptr) {
+      sends_held_ = coroutines_->spawn_in(where_, &send_held, shared_from_this());
+    }
+  } else {
+    send_call(*one);
+    flush_soon();
+  }
+  one->next_wait = std::max<std::chrono::nanoseconds>(with.resend.first, std::chrono::milliseconds{1});
   one->sends = 1;
   const std::chrono::nanoseconds timeout = one->with.timeout.count() != 0 ? one->with.timeout : with.call_timeout;
   if (timeout.count() != 0) one->until = now() + timeout;
   arm(one);
+}
+
+/// Calls that wait until the peer has taken enough of what was sent before.
+task<> connection_state::send_held(std::shared_ptr<connection_state> self) {
+  while (!self->held_.empty()) {
+    const result<> room = co_await self->transport_->queued().ready();
+    if (!room) break;
+    if (self->held_.empty()) break;
+    const std::shared_ptr<pending_call> one = std::move(self->held_.front());
+    self->held_.pop_front();
+    self->send_call(*one);
+    self->flush_soon();
+  }
+  self->sends_held_ = false;
 }
 
 void connection_state::send_call(pending_call& one) {
@@ -293,7 +203,7 @@ void connection_state::arm(const std::shared_ptr<pending_call>& one) {
 void connection_state::time_is_up(const std::shared_ptr<pending_call>& one) {
   const bool is_last = transport_->is_reliable() || (!one->until && one->sends >= with.resend.sends);
   if (is_last || (one->until && now() >= *one->until)) {
-    outstanding_.erase(one->xid);
+    remove(one);
     one->end(make_error_code(tartan::errc::timed_out));
     return;
   }
@@ -306,17 +216,22 @@ void connection_state::time_is_up(const std::shared_ptr<pending_call>& one) {
   arm(one);
 }
 
-void connection_state::forget(const std::shared_ptr<pending_call>& one) {
-  one->let_go();
+void connection_state::remove(const std::shared_ptr<pending_call>& one) {
   const auto place = outstanding_.find(one->xid);
   if (place != outstanding_.end() && place->second == one) outstanding_.erase(place);
+  std::erase(held_, one);
+}
+
+void connection_state::forget(const std::shared_ptr<pending_call>& one) {
+  one->let_go();
+  remove(one);
 }
 
 void connection_state::take_reply(const reply_header& head, incoming&& came) {
   const auto place = outstanding_.find(head.xid);
   if (place == outstanding_.end()) return;  // its caller has given up, or it was answered before
   const std::shared_ptr<pending_call> one = place->second;
-  if (one->with.to.size() != 0 && came.from != one->with.to) return;
+  if (!transport_->may_answer(one->with.to, came.from)) return;
   outstanding_.erase(place);
   one->why = {.low = head.low, .high = head.high, .status = head.why};
   one->reply_verifier = head.verifier;
@@ -326,13 +241,13 @@ void connection_state::take_reply(const reply_header& head, incoming&& came) {
 }
 
 void connection_state::send(buf::chain message, const address& to, descriptors passed) {
-  if (is_over_) return;
+  if (reason_) return;
   transport_->send(std::move(message), to, std::move(passed));
   flush_soon();
 }
 
 void connection_state::flush_soon() {
-  if (reads_ || flush_posted_ || is_over_) return;
+  if (reads_ || flush_posted_ || reason_) return;
   flush_posted_ = post(where_, [self = shared_from_this()] {
     self->flush_posted_ = false;
     self->flush();
@@ -340,7 +255,7 @@ void connection_state::flush_soon() {
 }
 
 void connection_state::flush() {
-  if (writes_ || is_replacing_ || is_over_ || coroutines_ == nullptr) return;
+  if (writes_ || is_replacing_ || reason_ || coroutines_ == nullptr) return;
   const result<bool> done = transport_->try_flush();
   if (!done) {
     close(done.error());
@@ -352,11 +267,7 @@ void connection_state::flush() {
 task<> connection_state::write(std::shared_ptr<connection_state> self) {
   const result<> done = co_await self->transport_->flush();
   self->writes_ = false;
-  if (!done) {
-    self->close(done.error());
-  } else if (std::exchange(self->is_interrupt_due_, false)) {
-    self->transport_->interrupt();
-  }
+  if (!done) self->close(done.error());
 }
 
 void connection_state::end_handler(std::function<void(std::error_code)> f) {
@@ -367,10 +278,12 @@ void connection_state::end_handler(std::function<void(std::error_code)> f) {
   }
 }
 
+/// The second call asks the coroutines of procedures to end.
 void connection_state::close(std::error_code why) {
-  if (is_over_ || reason_) return;
-  reason_ = why;
-  transport_->close();
+  if (!reason_) {
+    reason_ = why;
+    transport_->close();
+  }
   life_.cancel();
 }
 
@@ -380,12 +293,20 @@ void connection_state::end(std::error_code why) {
   reason_ = why;
   transport_->close();
   transport_->queued().fail(why);
+  parked_.clear();
+  held_.clear();
   for (auto& [xid, one] : std::exchange(outstanding_, {})) one->end(why);
   if (const auto asked = std::exchange(replacement_, nullptr)) {
     asked->error = why;
     asked->done.happen();
   }
-  for (auto& each : std::exchange(end_handlers_, {})) each(why);
+  for (auto& each : std::exchange(end_handlers_, {})) {
+    try {
+      each(why);
+    } catch (...) {
+      report_exception("an end handler failed", std::current_exception());
+    }
+  }
   ended_.happen();
 }
 

@@ -3,10 +3,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <source_location>
 #include <system_error>
+#include <tartan/core/channel.h>
 #include <tartan/core/join_handle.h>
 #include <tartan/core/post.h>
 #include <tartan/core/semaphore.h>
@@ -23,6 +26,9 @@
 namespace tartan::rpc::detail {
 
 class connection_owner;
+
+/// Says on stderr what has failed, and why.
+void report_exception(const char* what, std::exception_ptr thrown) noexcept;
 
 /// One coroutine reads; another writes while the peer does not take what is sent. Both end before run() does.
 ///
@@ -75,6 +81,8 @@ class connection_state : public std::enable_shared_from_this<connection_state> {
   [[nodiscard]] bool is_over() const noexcept { return is_over_; }
   void close(std::error_code why);
   void drain();
+  /// Calls f when no coroutine of this connection is left.
+  void when_gone(std::function<void()> f);
 
   static task<result<>> replace(std::shared_ptr<connection_state> self, stream_upgrade how);
 
@@ -85,20 +93,38 @@ class connection_state : public std::enable_shared_from_this<connection_state> {
     std::error_code error;
   };
 
-  static task<> run(std::shared_ptr<connection_state> self);
-  [[nodiscard]] task<std::error_code> receive();
-  [[nodiscard]] task<> let_others_run();
-  [[nodiscard]] task<std::error_code> finish();
-  void interrupt_reader();
-  [[nodiscard]] task<result<>> make_room(result<semaphore::permit>& permit);
-  [[nodiscard]] task<result<>> upgrade(const stream_upgrade& how);
-  [[nodiscard]] task<result<>> upgrade_as_asked();
-  void take_reply(const reply_header& head, incoming&& came);
-  /// Gives how the stream is to be replaced, if the call asks for that. serving.cpp
-  [[nodiscard]] stream_upgrade take_call(incoming&& came, call_header& head, semaphore::permit&& permit);
-  void refuse_version(std::uint32_t xid, const address& to);
-  [[nodiscard]] bool is_repeated(const call_info& info, const buf::chain& arguments, reply_path& path);
+  /// A call that may not begin yet.
+  struct parked_call {
+    incoming came;
+    call_header head;
+  };
 
+  static task<> run(std::shared_ptr<connection_state> self);
+
+  // reading.cpp
+  [[nodiscard]] task<std::error_code> receive();
+  [[nodiscard]] task<result<>> fill();
+  [[nodiscard]] task<std::error_code> take_messages();
+  [[nodiscard]] std::error_code take_message(incoming&& came);
+  void take_or_park(incoming&& came, call_header& head);
+  static task<> start_parked(std::shared_ptr<connection_state> self);
+  [[nodiscard]] bool is_paused() const noexcept;
+  [[nodiscard]] bool is_idle() const noexcept;
+  void wake_reader();
+  void interrupt_reader();
+  [[nodiscard]] task<result<>> upgrade();
+  static task<> finish(std::shared_ptr<connection_state> self);
+
+  // serving.cpp
+  void take_call(incoming&& came, call_header& head, semaphore::permit&& permit);
+  void begin_call(call_info& info, incoming&& came, std::unique_ptr<reply_path>& path);
+  [[nodiscard]] bool is_refused(const call_info& info, std::unique_ptr<reply_path>& path);
+  [[nodiscard]] bool is_repeated(const call_info& info, const buf::chain& arguments, reply_path& path);
+  void refuse_version(std::uint32_t xid, const address& to);
+
+  void take_reply(const reply_header& head, incoming&& came);
+  void remove(const std::shared_ptr<pending_call>& one);
+  static task<> send_held(std::shared_ptr<connection_state> self);
   void flush();
   static task<> write(std::shared_ptr<connection_state> self);
   void send_call(pending_call& one);
@@ -113,23 +139,32 @@ class connection_state : public std::enable_shared_from_this<connection_state> {
   std::shared_ptr<const programs> programs_;
   std::shared_ptr<duplicate_cache> duplicates_;
   std::weak_ptr<connection_owner> owner_;
+  const std::uint64_t identity_;  ///< no other connection has it
   std::uint32_t next_xid_;
   semaphore places_;       ///< of own calls
   semaphore in_progress_;  ///< of the peer's
   std::unordered_map<std::uint32_t, std::shared_ptr<pending_call>> outstanding_;
   std::vector<std::function<void(std::error_code)>> end_handlers_;
-  std::shared_ptr<replacement> replacement_;
-  join_handle<> life_;  ///< of run()
+  std::vector<std::function<void()>> gone_handlers_;
+  std::shared_ptr<replacement> replacement_;  ///< until it has happened
+  std::deque<parked_call> parked_;
+  std::deque<std::shared_ptr<pending_call>> held_;  ///< outstanding, and not sent
+  channel<bool> wake_{capacity{1}};                 ///< of the reader while it is paused
+  join_handle<result<>> reading_;                   ///< while the reader waits for bytes
+  join_handle<> life_;                              ///< of run()
   task_group* coroutines_ = nullptr;
   one_shot ended_{"the end of an RPC connection"};
   std::error_code reason_;
   bool reads_ = false;  ///< messages are being taken: what they queue is sent behind them
   bool flush_posted_ = false;
-  bool writes_ = false;            ///< write() has begun
-  bool is_replacing_ = false;      ///< nothing is sent
-  bool drains_ = false;            ///< no further call is read
-  bool is_interrupt_due_ = false;  ///< when write() has ended
+  bool writes_ = false;         ///< write() has begun
+  bool starts_parked_ = false;  ///< start_parked() has begun
+  bool sends_held_ = false;     ///< send_held() has begun
+  bool is_replacing_ = false;   ///< nothing is sent
+  bool drains_ = false;         ///< no further call is taken
+  bool has_finished_ = false;   ///< each call that was taken is answered
   bool is_over_ = false;
+  bool is_gone_ = false;
 };
 
 /// What handles share: the connection closes with the last one.

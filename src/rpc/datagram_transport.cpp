@@ -1,6 +1,10 @@
 // A message is a datagram.
 
+#include <netinet/in.h>
+
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <deque>
 #include <system_error>
 #include <vector>
@@ -15,6 +19,30 @@ constexpr std::size_t most_datagram_bytes = 65536;
 constexpr std::size_t most_queued_bytes = std::size_t{16}
                                           << 20;  // beyond that a datagram is dropped, as the network drops it
 
+/// The bytes of an IP address: of IPv4 as IPv6 has them on a socket of both.
+std::array<std::byte, 16> ip_bytes(const address& of) {
+  std::array<std::byte, 16> bytes{};
+  if (of.family() == AF_INET6) {
+    std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6*>(of.data())->sin6_addr, 16);
+  } else if (of.family() == AF_INET) {
+    bytes[10] = bytes[11] = std::byte{0xff};
+    std::memcpy(bytes.data() + 12, &reinterpret_cast<const sockaddr_in*>(of.data())->sin_addr, 4);
+  }
+  return bytes;
+}
+
+bool is_same_place(const address& a, const address& b) {
+  if (!a.is_ip() || !b.is_ip()) return a == b;
+  return a.port() == b.port() && ip_bytes(a) == ip_bytes(b);
+}
+
+/// Broadcast and multicast: servers answer from addresses of their own.
+bool is_group(const address& to) {
+  const auto bytes = ip_bytes(to);
+  if (to.family() == AF_INET) return bytes[12] >= std::byte{224};
+  return to.family() == AF_INET6 && bytes[0] == std::byte{0xff};
+}
+
 class datagram_transport final : public transport {
  public:
   datagram_transport(udp::socket from, const settings& with)
@@ -23,6 +51,9 @@ class datagram_transport final : public transport {
   [[nodiscard]] color where() const noexcept override { return where_; }
   [[nodiscard]] bool is_reliable() const noexcept override { return false; }
   [[nodiscard]] address peer() const override { return {}; }
+  [[nodiscard]] bool may_answer(const address& called, const address& from) const override {
+    return called.size() == 0 || is_group(called) || is_same_place(called, from);
+  }
 
   [[nodiscard]] result<bool> next(incoming& into) override {
     if (!has_one_) return false;
@@ -47,7 +78,6 @@ class datagram_transport final : public transport {
   }
 
   [[nodiscard]] task<> linger() override { co_return; }
-  void interrupt() override { under_.cancel(); }
   void close() override { under_.close(); }
 
  private:

@@ -40,6 +40,7 @@ void record_reader::add(std::size_t bytes) {
 }
 
 void record_reader::release_room() noexcept {
+  if (!input_.empty()) return;  // slices keep the block: each byte of a slow sender would get one of its own
   input_.release_room();
   room_bytes_ = 0;
   block_bytes_ = first_block_bytes;
@@ -72,7 +73,7 @@ void record_reader::begin_fragment() {
   if (mark == 0 && record_.empty()) ++leading_;
   if (fragment_bytes_ > most_ - record_.size()) {
     error_ = errc::too_large;
-  } else if (++fragments_ > most_fragments || leading_ > most_descriptors) {
+  } else if (++fragments_ > most_fragments || leading_ > most_leading_) {
     error_ = errc::malformed;
   }
 }

@@ -23,7 +23,9 @@ class record_reader {
   static constexpr std::size_t most_fragments = 1024;
   static constexpr std::size_t most_descriptors = 16;
 
-  explicit record_reader(std::size_t most_record_bytes) noexcept : most_{most_record_bytes} {}
+  /// `most_leading`: of empty fragments in front of a record.
+  explicit record_reader(std::size_t most_record_bytes, std::size_t most_leading = most_descriptors) noexcept
+      : most_{most_record_bytes}, most_leading_{most_leading} {}
 
   /// Where to read to; never empty. A sender that fills it gets more the next time.
   ///
@@ -61,6 +63,7 @@ class record_reader {
   buf::chain input_;   ///< what was read and is not part of record_
   buf::chain record_;  ///< the whole fragments of the record that is under way
   std::size_t most_;
+  std::size_t most_leading_;
   std::size_t room_bytes_ = 0;  ///< of what room() has given, without what was added
   std::size_t block_bytes_ = first_block_bytes;
   std::size_t fragment_bytes_ = 0;

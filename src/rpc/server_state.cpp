@@ -10,12 +10,6 @@
 
 namespace tartan::rpc::detail {
 
-namespace {
-
-constexpr std::chrono::seconds most_sealing_time{10};  // for a handshake
-
-}  // namespace
-
 server_state::server_state(runtime& rt, std::shared_ptr<const programs> serves, server_settings&& with)
     : rt_{&rt}, strand_{rt, "rpc server"}, programs_{std::move(serves)}, with_{std::move(with)} {}
 
@@ -45,6 +39,9 @@ task<> server_state::accept(std::shared_ptr<server_state> self, Listener from, s
     for (;;) {
       auto made = co_await from.accept();
       if (!made) break;
+      const result<address> asked = made->peer_address();
+      settings with = self->with_;
+      if (asked) with.peer = *asked;
       any_stream accepted{*std::move(made)};
       co_await on(self->where());
       const std::size_t there = self->connections_.size() + self->sealing_;
@@ -52,9 +49,9 @@ task<> server_state::accept(std::shared_ptr<server_state> self, Listener from, s
         if (seal) {
           ++self->sealing_;
           const color where = accepted.color();
-          spawn_in(where, &server_state::seal_and_add, self, std::move(accepted), seal).detach();
+          spawn_in(where, &server_state::seal_and_add, self, std::move(accepted), seal, std::move(with)).detach();
         } else {
-          self->add(connection{std::move(accepted), self->with_, self->programs_});
+          self->add(connection{std::move(accepted), std::move(with), self->programs_});
         }
       }
       co_await on(from.color());
@@ -69,11 +66,12 @@ task<> server_state::accept(std::shared_ptr<server_state> self, Listener from, s
   self->begin_close();  // the runtime shuts down, or this server does
 }
 
-task<> server_state::seal_and_add(std::shared_ptr<server_state> self, any_stream accepted, stream_upgrade seal) {
-  result<any_stream> sealed = co_await with_timeout(most_sealing_time, seal(std::move(accepted)));
+task<> server_state::seal_and_add(std::shared_ptr<server_state> self, any_stream accepted, stream_upgrade seal,
+                                  settings with) {
+  result<any_stream> sealed = co_await with_timeout(with.upgrade_limit, seal(std::move(accepted)));
   co_await on(self->where());
   --self->sealing_;
-  if (sealed && !self->is_closing_) self->add(connection{*std::move(sealed), self->with_, self->programs_});
+  if (sealed && !self->is_closing_) self->add(connection{*std::move(sealed), std::move(with), self->programs_});
   self->check_ended();
 }
 

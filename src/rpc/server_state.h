@@ -43,7 +43,8 @@ class server_state : public std::enable_shared_from_this<server_state> {
  private:
   template <class Listener>
   static task<> accept(std::shared_ptr<server_state> self, Listener from, stream_upgrade seal);
-  static task<> seal_and_add(std::shared_ptr<server_state> self, any_stream accepted, stream_upgrade seal);
+  static task<> seal_and_add(std::shared_ptr<server_state> self, any_stream accepted, stream_upgrade seal,
+                             settings with);
   void add(connection made);
   void remove(std::uint64_t id);
   void begin_close();

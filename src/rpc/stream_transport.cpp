@@ -29,8 +29,8 @@ class stream_transport final : public transport {
       : transport{with.queue},
         under_{std::move(from)},
         where_{under_.color()},
-        records_{with.most_record_bytes},
-        passes_{with.passes_descriptors && under_.as<local::stream>() != nullptr} {}
+        passes_{with.passes_descriptors && under_.as<local::stream>() != nullptr},
+        records_{with.most_record_bytes, passes_ ? local::max_passed_descriptors : record_reader::most_fragments} {}
 
   [[nodiscard]] color where() const noexcept override { return where_; }
   [[nodiscard]] bool is_reliable() const noexcept override { return true; }
@@ -42,7 +42,9 @@ class stream_transport final : public transport {
     return known ? *known : address{};
   }
 
+  [[nodiscard]] bool passes_descriptors() const noexcept override { return passes_; }
   [[nodiscard]] result<bool> next(incoming& into) override;
+  [[nodiscard]] result<bool> try_fill() override;
   [[nodiscard]] task<result<>> fill() override { return passes_ ? fill_with_descriptors() : fill_plain(); }
 
   void send(buf::chain message, const address& to, descriptors passed) override;
@@ -54,7 +56,6 @@ class stream_transport final : public transport {
 
   [[nodiscard]] task<result<>> replace(const stream_upgrade& how) override;
   [[nodiscard]] task<> linger() override;
-  void interrupt() override { under_.cancel(); }
   void close() override { under_.close(); }
 
  private:
@@ -81,10 +82,10 @@ class stream_transport final : public transport {
 
   any_stream under_;
   const color where_;
+  bool passes_;
   record_reader records_;
   std::deque<piece> pieces_;
   std::deque<tartan::detail::file_descriptor> received_;  ///< that no message has taken
-  bool passes_;
 };
 
 result<bool> stream_transport::next(incoming& into) {
@@ -93,7 +94,7 @@ result<bool> stream_transport::next(incoming& into) {
   if (!*got) return false;
   into.message = *std::move(*got);
   into.passed.clear();
-  for (std::size_t left = records_.descriptors(); left != 0; --left) {
+  for (std::size_t left = passes_ ? records_.descriptors() : 0; left != 0; --left) {
     if (received_.empty()) return make_error_code(errc::malformed);  // it has announced one that did not come
     into.passed.push_back(std::move(received_.front()));
     received_.pop_front();
@@ -101,14 +102,20 @@ result<bool> stream_transport::next(incoming& into) {
   return true;
 }
 
+result<bool> stream_transport::try_fill() {
+  if (passes_) return false;
+  const result<std::size_t> got = under_.try_read_some(records_.room());
+  if (!got && got.error() == std::errc::operation_would_block) return false;
+  if (!got) return got.error();
+  records_.add(*got);
+  return true;
+}
+
 task<result<>> stream_transport::fill_plain() {
   for (;;) {
-    const result<std::size_t> got = under_.try_read_some(records_.room());
-    if (got) {
-      records_.add(*got);
-      co_return result<>{};
-    }
-    if (got.error() != std::errc::operation_would_block) co_return got.error();
+    const result<bool> got = try_fill();
+    if (!got) co_return got.error();
+    if (*got) co_return result<>{};
     records_.release_room();
     const result<> ready = co_await under_.readable();
     if (!ready) co_return ready;

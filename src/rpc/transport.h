@@ -35,9 +35,14 @@ class transport {
   /// Whether a message that was sent arrives unless the connection ends.
   [[nodiscard]] virtual bool is_reliable() const noexcept = 0;
   [[nodiscard]] virtual address peer() const = 0;
+  [[nodiscard]] virtual bool passes_descriptors() const noexcept { return false; }
+  /// Whether a reply from there may be one to a call that was sent there.
+  [[nodiscard]] virtual bool may_answer(const address& /*called*/, const address& /*from*/) const { return true; }
 
   /// The next message of what was read. False: more must be read.
   [[nodiscard]] virtual result<bool> next(incoming& into) = 0;
+  /// Reads something without waiting. False: there is nothing, or this kind cannot.
+  [[nodiscard]] virtual result<bool> try_fill() { return false; }
   /// Reads something, and waits for it if need be.
   [[nodiscard]] virtual task<result<>> fill() = 0;
 
@@ -62,8 +67,6 @@ class transport {
   /// closed while bytes are unread is reset, and the reset may overtake the last replies.
   [[nodiscard]] virtual task<> linger() = 0;
 
-  /// Ends what waits in fill() with errc::canceled.
-  virtual void interrupt() = 0;
   virtual void close() = 0;
 
   /// Bytes that were queued and not sent.

@@ -29,6 +29,7 @@ constexpr named_target targets[] = {
     {"byte_range", fuzz_byte_range}, {"fields", fuzz_fields},     {"config", fuzz_config},
     {"http_date", fuzz_http_date},   {"proxy_header", fuzz_proxy_header}, {"forwarded_for", fuzz_forwarded_for},
     {"rpc_message", fuzz_rpc_message}, {"rpc_record", fuzz_rpc_record},
+    {"xdr_source", fuzz_xdr_source}, {"xdr_value", fuzz_xdr_value},
 #ifdef TARTAN_HAS_LLHTTP
     {"llhttp", fuzz_llhttp},
 #endif

@@ -45,5 +45,7 @@ void fuzz_config(std::string_view input);
 void fuzz_llhttp(std::string_view input);
 void fuzz_rpc_message(std::string_view input);
 void fuzz_rpc_record(std::string_view input);
+void fuzz_xdr_source(std::string_view input);
+void fuzz_xdr_value(std::string_view input);
 
 }  // namespace tartan::http::fuzz

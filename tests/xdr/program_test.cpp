@@ -150,6 +150,49 @@ TEST_F(xdr_program, names_what_is_wrong_with_its_options) {
             "tartan-xdr: -o a: --classic writes two files: name the one that ends in .h, or add -h or -c");
 }
 
+TEST_F(xdr_program, writes_a_header_and_a_source_in_classic_form) {
+  write("a.x", "%#include \"b.h\"\nconst N = 2; enum e { A = N }; struct s { e x[N]; bigint y; };\n");
+  EXPECT_EQ(run("--classic a.x").said, "");
+  EXPECT_TRUE(is_there("a.h") && is_there("a.C"));
+  EXPECT_NE(read("a.h").find("\n#include \"b.h\"\n"), std::string::npos);
+  EXPECT_NE(read("a.h").find("array<e, N> x;\n  bigint y;"), std::string::npos);
+  EXPECT_NE(read("a.C").find("#include \"a.h\"\n"), std::string::npos);
+  EXPECT_EQ(run("--classic -c -o c.C a.x").said, "");
+  EXPECT_EQ(read("c.C"), read("a.C"));
+  EXPECT_EQ(run("--classic -o sub.h a.x").said, "");
+  EXPECT_NE(read("sub.C").find("#include \"sub.h\"\n"), std::string::npos);
+}
+
+TEST_F(xdr_program, puts_a_prefix_in_front_of_each_classic_name) {
+  write("a.x",
+        "const N = 2; enum e { A = N }; struct s { e x[N]; }; program P { version V { s F(e) = 1; } = 1; } = 7;");
+  const std::string text = run("--classic -h -o - -P my a.x").said;
+  for (const char* const part :
+       {"enum { my_N = 2 };", "enum my_e {", "my_A = my_N,", "struct my_s {", "array<my_e, my_N> x;", "#define my_P 7",
+        "extern const rpc_program my_p_1;", "macro (my_F, my_e, my_s)", "enum { my_V = 1 };"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST_F(xdr_program, tells_the_preprocessor_what_classic_part_it_makes) {
+  write("a.x", "#ifdef RPCC_H\nconst H = 1;\n#endif\n#ifdef RPCC_C\nstruct only_c { int x; };\n#endif\n");
+  EXPECT_EQ(run("--classic a.x").said, "");
+  EXPECT_NE(read("a.h").find("H = 1"), std::string::npos);
+  EXPECT_EQ(read("a.h").find("only_c"), std::string::npos);
+  EXPECT_NE(read("a.C").find("only_c"), std::string::npos);
+}
+
+TEST_F(xdr_program, refuses_what_the_classic_form_has_no_place_for) {
+  write("a.x",
+        "namespace n { struct s { int x; }; }\nprogram P { version V { void F(int, int) = 1; void G(int *) = 2;\n"
+        "void H(void) = 4096; } = 1; } = 1;");
+  EXPECT_EQ(run("--classic a.x").said,
+            "a.x:1:22: --classic has namespaces around programs only: put 's' in front\n"
+            "a.x:2:30: --classic has one argument and one result, without a pointer: put those of 'F' into a struct\n"
+            "a.x:2:52: --classic has one argument and one result, without a pointer: put those of 'G' into a struct\n"
+            "a.x:3:16: --classic has tables with a row for each number: procedures are 0 to 4095\n");
+  EXPECT_FALSE(is_there("a.h"));
+}
+
 TEST_F(xdr_program, names_a_file_that_is_not_there) {
   const outcome done = run("nothing.x");
   EXPECT_EQ(done.status, 1);

@@ -50,6 +50,7 @@ struct refusal_reply {
 /// Color: any. They take the path.
 void send_success(std::unique_ptr<reply_path> path, buf::chain&& result, descriptors&& with);
 void send_refusal(std::unique_ptr<reply_path> path, const refusal_reply& why);
+void send_failure(std::unique_ptr<reply_path> path);
 void send_nothing(std::unique_ptr<reply_path> path);
 /// Whether the caller runs in the connection's color, so that a reply may be written in place.
 [[nodiscard]] bool is_here(const reply_path& path) noexcept;
@@ -65,7 +66,8 @@ void end_success(std::unique_ptr<reply_path> path, std::size_t result_bytes);
 /// The right to answer a call, once, at any time, from any color. If it is dropped, the call is answered with SYSTEM_ERR.
 ///
 /// Threads: any, one at a time.
-/// Lifetime: independent of the connection's: an answer to a connection that has ended is dropped.
+/// Lifetime: independent of the connection's: an answer to a connection that has ended is dropped. Must not outlive the
+/// runtime.
 /// Limits: each counts against settings::most_calls until it has answered.
 class reply_token {
  public:
@@ -188,6 +190,7 @@ class call {
         decoding_{decoding} {}
 
   [[nodiscard]] const call_info& info() const noexcept { return info_; }
+  [[nodiscard]] call_info take_info() noexcept { return std::move(info_); }
   [[nodiscard]] std::uint32_t procedure() const noexcept { return info_.procedure; }
   [[nodiscard]] const buf::chain& arguments() const noexcept { return arguments_; }
   /// Those that came with the call; take what is wanted.

@@ -51,6 +51,8 @@ namespace detail {
 
 class connection_state;
 class connection_owner;
+/// Calls f, in the connection's color, when it has ended and no coroutine of its procedures is left.
+void when_gone(const connection& of, std::function<void()> f);
 
 /// A call: encoded, then sent, then answered. Made by new_call().
 struct prepared_call {
@@ -124,11 +126,13 @@ task<result<R>> exchange_for(std::shared_ptr<connection_owner> over, std::shared
 /// Color: that of the stream; programs are served and the end handler runs there. Calls may be made in any color; results
 /// arrive in the caller's.
 /// Threads: any, within events.
-/// Lifetime: the connection closes when the last handle is destroyed, or by close(). Calls in progress keep it open.
+/// Lifetime: the connection closes when the last handle is destroyed, or by close(). Calls in progress keep it open. Must
+/// not outlive its runtime.
 /// Errors: of a call: errc of rpc (the server refuses it, or the reply makes no sense), errc::disconnected if the connection
 /// ends before the reply, tartan::errc::timed_out, canceled, busy (callbacks, settings::most_outstanding), and xdr::errc if
 /// the arguments break the bounds of their types; then nothing was sent.
-/// Limits: settings.
+/// Limits: settings. Calls of the peer that may not begin yet are not read; while own calls are outstanding, as many as
+/// settings::most_calls are, and beyond that the connection ends with errc::busy.
 /// Order: calls are sent in the order in which they reach the connection's color; replies come in any order.
 /// Cost: many calls and replies share one system call each way.
 /// Source: RFC 5531.
@@ -178,13 +182,15 @@ class connection {
 
   /// Reads no further call. The connection ends when those in progress are answered and the answers are sent.
   void drain() const;
-  /// Ends it: what is queued is not sent, and calls in progress end with errc::closed.
+  /// Ends it: what is queued is not sent, own calls end with errc::closed, and procedures' coroutines are asked to end. If
+  /// the peer ends it, they go on: what has begun shall complete.
   void close() const;
   [[nodiscard]] color where() const noexcept;
   explicit operator bool() const noexcept { return owner_ != nullptr; }
 
  private:
   friend class detail::connection_state;
+  friend void detail::when_gone(const connection& of, std::function<void()> f);
   explicit connection(std::shared_ptr<detail::connection_owner> owner) noexcept : owner_{std::move(owner)} {}
 
   template <class R, class F>

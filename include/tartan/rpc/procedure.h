@@ -86,14 +86,62 @@ void answer_with(reply<R>&& to, Given&& given) {
   }
 }
 
-template <class R, class T>
-task<> await_and_answer(call_info info, reply<R> to, task<T> procedure) {
+/// What a procedure's function takes behind the arguments.
+enum class takes { nothing, info, token, info_and_token };
+
+template <class F, class R, class... A>
+constexpr takes takes_of(const std::tuple<A...>* /*arguments*/) {
+  if constexpr (std::is_invocable_v<F&, A..., const call_info&, reply<R>>) return takes::info_and_token;
+  if constexpr (std::is_invocable_v<F&, A..., reply<R>>) return takes::token;
+  if constexpr (std::is_invocable_v<F&, A..., const call_info&>) return takes::info;
+  return takes::nothing;
+}
+
+template <takes What, class F, class R, class... A>
+decltype(auto) call_function(F& f, std::tuple<A...>& arguments, const call_info& info, reply<R>& to) {
+  return std::apply(
+      [&](A&... each) -> decltype(auto) {
+        if constexpr (What == takes::info_and_token) {
+          return f(std::move(each)..., info, std::move(to));
+        } else if constexpr (What == takes::token) {
+          return f(std::move(each)..., std::move(to));
+        } else if constexpr (What == takes::info) {
+          return f(std::move(each)..., info);
+        } else {
+          return f(std::move(each)...);
+        }
+      },
+      arguments);
+}
+
+/// Owns all that the procedure's coroutine refers to.
+template <takes What, class R, class F, class Arguments>
+task<> answer_later(F f, Arguments arguments, call_info info, reply<R> to) {
   try {
-    if constexpr (std::is_void_v<T>) {
+    auto procedure = call_function<What>(f, arguments, info, to);
+    if constexpr (!std::is_void_v<typename decltype(procedure)::value_type>) {
+      auto given = co_await std::move(procedure);
+      answer_with(std::move(to), std::move(given));
+    } else {
       co_await std::move(procedure);
+      if constexpr (What == takes::nothing || What == takes::info) to();
+    }
+  } catch (...) {
+    report_exception(info, std::current_exception());
+  }
+}
+
+template <takes What, class R, class F, class Arguments>
+void answer_now(F& f, Arguments& arguments, const call_info& info, reply<R> to) {
+  try {
+    if constexpr (What == takes::token || What == takes::info_and_token) {
+      call_function<What>(f, arguments, info, to);
+    } else if constexpr (std::is_void_v<decltype(call_function<What>(f, arguments, info, to))>) {
+      static_assert(std::is_void_v<R>, "the procedure has a result, so its function must give one, or take a reply");
+      call_function<What>(f, arguments, info, to);
       to();
     } else {
-      auto given = co_await std::move(procedure);
+      auto given = call_function<What>(f, arguments, info, to);
       answer_with(std::move(to), std::move(given));
     }
   } catch (...) {
@@ -101,28 +149,13 @@ task<> await_and_answer(call_info info, reply<R> to, task<T> procedure) {
   }
 }
 
-/// Calls the procedure, and answers with what it gives: now, or when its coroutine ends.
-template <class R, class F>
-void call_and_answer(const call_info& info, reply<R>&& to, F&& procedure) {
-  using given = std::invoke_result_t<F&>;
-  if constexpr (is_task<given>) {
-    auto running = procedure();
-    const std::shared_ptr<connection_state> of = to.token().path()->of;
-    run_beside(of, await_and_answer<R>(info, std::move(to), std::move(running)));
-  } else if constexpr (std::is_void_v<given>) {
-    static_assert(std::is_void_v<R>, "the procedure has a result, so its function must give one, or take a reply");
-    procedure();
-    to();
-  } else {
-    answer_with(std::move(to), procedure());
-  }
-}
-
 }  // namespace detail
 
 /// Decodes a call's arguments and calls f with them; f(arguments...) gives the result, a tartan::result of it, or a task of
-/// either. f may also take a `const call_info&` behind the arguments, and a `reply<R>` behind that: then it gives nothing
-/// and answers when it likes. Library code of generated dispatch functions.
+/// either. f may also take a `const call_info&` behind the arguments, and a `reply<R>` behind that: then it gives nothing,
+/// or a task<>, and answers when it likes. Library code of generated dispatch functions.
+///
+/// Lifetime: f is copied where it gives a task, and lives with the arguments and the info until that has ended.
 template <detail::procedure P, class F>
 void run(call&& c, F&& f) {
   using result_type = typename P::result;
@@ -132,27 +165,15 @@ void run(call&& c, F&& f) {
     c.answer().fail(accept_status::garbage_arguments);
     return;
   }
+  constexpr detail::takes what = detail::takes_of<F, result_type>(static_cast<const arguments*>(nullptr));
   reply<result_type> to{c.take_answer()};
-  try {
-    std::apply(
-        [&](auto&... each) {
-          using token = reply<result_type>;
-          using info = const call_info&;
-          if constexpr (requires { f(std::move(each)..., std::declval<info>(), std::declval<token>()); }) {
-            f(std::move(each)..., c.info(), std::move(to));
-          } else if constexpr (requires { f(std::move(each)..., std::declval<token>()); }) {
-            f(std::move(each)..., std::move(to));
-          } else if constexpr (requires { f(std::move(each)..., std::declval<info>()); }) {
-            detail::call_and_answer<result_type>(c.info(), std::move(to),
-                                                 [&]() -> decltype(auto) { return f(std::move(each)..., c.info()); });
-          } else {
-            detail::call_and_answer<result_type>(c.info(), std::move(to),
-                                                 [&]() -> decltype(auto) { return f(std::move(each)...); });
-          }
-        },
-        *read);
-  } catch (...) {
-    detail::report_exception(c.info(), std::current_exception());
+  using given = decltype(detail::call_function<what>(f, *read, c.info(), to));
+  if constexpr (detail::is_task<std::remove_cvref_t<given>>) {
+    const std::shared_ptr<detail::connection_state> of = to.token().path()->of;
+    detail::run_beside(of, detail::answer_later<what, result_type>(std::decay_t<F>(f), *std::move(read), c.take_info(),
+                                                                   std::move(to)));
+  } else {
+    detail::answer_now<what, result_type>(f, *read, c.info(), std::move(to));
   }
 }
 

@@ -36,7 +36,7 @@ struct server_settings : settings {
 /// Color: each connection has one of its own, in which procedures run: different clients are served in parallel. A procedure
 /// moves on with `on` or `in` to spread the calls of one client.
 /// Threads: listening begins while nobody else uses the object.
-/// Lifetime: must not outlive its runtime. runtime::shutdown() ends it gracefully, as close() does. The handlers of the
+/// Lifetime: must not outlive its runtime. runtime::shutdown() ends it gracefully, as close() does, if it has a listener. The handlers of the
 /// programs must live until close() or the run has ended.
 /// Errors: what a client breaks ends its connection.
 /// Limits: server_settings.
@@ -65,7 +65,7 @@ class server {
   void serve(udp::socket from);
 
   /// Accepts nothing more and reads no further call; waits until calls in progress are answered, but not longer than that,
-  /// and closes what is left.
+  /// and closes what is left. When it ends, no coroutine of a procedure runs any more.
   [[nodiscard]] task<> close(std::chrono::nanoseconds within);
   /// Connections now, datagram sockets included. May be outdated at once.
   [[nodiscard]] task<std::size_t> connections() const;

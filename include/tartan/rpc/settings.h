@@ -28,6 +28,7 @@ struct call_info {
   opaque_auth credentials;
   opaque_auth verifier;
   address peer;  ///< as the socket has it; empty for a Unix socket without a name
+  bool is_datagram = false;
 };
 
 /// Turns the stream under a live connection into another one, usually by a TLS handshake.
@@ -41,7 +42,7 @@ struct authentication {
   opaque_auth verifier;
   /// If set, the call is answered with success and no result, its procedure does not run, and the stream is replaced by
   /// what this gives before the next byte is read: RFC 9289's AUTH_TLS. Bytes that came before the reply was sent end the
-  /// connection with errc::malformed. Streams only.
+  /// connection with errc::malformed. Streams only: a datagram's call is denied.
   stream_upgrade upgrade;
 };
 
@@ -62,8 +63,12 @@ struct settings {
   buf::watermarks queue{std::size_t{4} << 20,
                         std::size_t{1} << 20};  ///< bytes to be sent: no call is read above high_bytes
   std::chrono::nanoseconds call_timeout{};      ///< of calls that name none; 0: none. On datagrams see `resend`
+  std::chrono::nanoseconds upgrade_limit = std::chrono::seconds{10};  ///< for a stream to be replaced
+  std::chrono::nanoseconds
+      idle_limit{};  ///< without a message and without a call in progress: errc::timed_out; 0: none
   std::chrono::nanoseconds linger_limit = std::chrono::seconds{2};  ///< for a peer to close its end after drain()
   retransmission resend;
+  address peer{};  ///< for call_info, where the stream does not say: TLS
   xdr::limits decoding;
   /// Descriptors may be passed with calls and replies; Unix sockets only. Each read then takes one more system call's
   /// argument, and at most 16 descriptors come with a message.

@@ -155,7 +155,7 @@ class decoder {
       }
       return true;
     } else if constexpr (is_tuple<T>) {
-      return std::apply([this](auto&... each) { return (get(each) && ...); }, value);
+      return std::apply([this](auto&... each) { return (this->get(each) && ...); }, value);
     } else {
       return xdr_traverse(*this, value);
     }

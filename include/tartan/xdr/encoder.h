@@ -96,7 +96,7 @@ class encoder {
     } else if constexpr (is_array<T>) {
       for (const auto& each : value) put(each);
     } else if constexpr (is_tuple<T>) {
-      std::apply([this](const auto&... each) { (put(each), ...); }, value);
+      std::apply([this](const auto&... each) { (this->put(each), ...); }, value);
     } else {
       xdr_traverse(*this, value);
     }

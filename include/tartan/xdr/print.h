@@ -55,7 +55,7 @@ class printer {
     } else if constexpr (is_optional<T>) {
       value.has_value() ? print(*value) : void(into_->append("null"));
     } else if constexpr (is_tuple<T>) {
-      std::apply([this](const auto&... each) { print_each(each...); }, value);
+      std::apply([this](const auto&... each) { this->print_each(each...); }, value);
     } else {
       into_->push_back('{');
       is_first_ = true;

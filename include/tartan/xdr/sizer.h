@@ -67,7 +67,7 @@ class sizer {
     } else if constexpr (is_array<T>) {
       for (const auto& each : value) good = good && add(each);
     } else if constexpr (is_tuple<T>) {
-      good = std::apply([this](const auto&... each) { return (add(each) && ...); }, value);
+      good = std::apply([this](const auto&... each) { return (this->add(each) && ...); }, value);
     } else {
       good = xdr_traverse(*this, value);
     }

@@ -17,6 +17,7 @@
 #include <tartan/xdr/linked_list.h>
 #include <tartan/xdr/list.h>
 #include <tartan/xdr/optional.h>
+#include <tartan/xdr/print.h>
 #include <tartan/xdr/quadruple.h>
 #include <tartan/xdr/text.h>
 #include <tartan/xdr/wrong_case.h>

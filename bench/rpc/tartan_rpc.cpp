@@ -118,10 +118,11 @@ int call(runtime& rt, const bench::rpc_request& asked) {
       all.push_back(spawn_in(over.where(), call_again, over, std::cref(asked), std::ref(clock)));
     }
     for (auto& each : all) co_await each.join();
+    rt.stop();
   }).detach();
-  rt.run_until_idle();
+  const int status = rt.run();
   clock.print();
-  return 0;
+  return status;
 }
 
 }  // namespace

@@ -197,6 +197,7 @@ TEST(rpc_record_reader, holds_no_more_than_a_slow_sender_has_sent_and_a_block) {
     room.front() = std::byte{'x'};
     reader.add(1);
     ASSERT_FALSE(reader.next().value().has_value());
+    reader.release_room();
   }
   EXPECT_LE(reader.input().slices().size(), 30u) << "one for each block";
 }

@@ -16,7 +16,7 @@ bool is_composed(const definition& type) noexcept {
   return type.as<struct_body>() != nullptr || type.as<union_body>() != nullptr;
 }
 
-/// A typedef needs no complete type: only who has a member of its type does.
+/// A typedef needs no complete type; a struct with a member of that type does.
 void add_uses(std::vector<use>& into, const definition& from, const declaration& by) {
   if (by.type == nullptr) return;
   if (is_composed(*by.type)) {

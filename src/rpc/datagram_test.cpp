@@ -24,7 +24,7 @@ class rpc_datagrams : public tartan::test::on_machine, public testing::WithParam
     udp::socket on;
 
     [[nodiscard]] address at() const { return on.local_address().value(); }
-    /// The next call's xid, and who has sent it.
+    /// The next call's xid, and its sender.
     task<std::pair<std::uint32_t, address>> hear() {
       std::array<std::byte, 2000> room;
       const auto got = co_await on.receive_from(room);

@@ -94,7 +94,8 @@ class datagram_transport final : public transport {
   std::deque<datagram> waiting_;
 };
 
-/// Errors of the network, as "nobody listens there", come with later operations and end nothing: what was lost is sent again.
+/// Errors of the network, such as "connection refused", arrive with later operations. They end nothing: a lost call is sent
+/// again.
 bool ends_socket(const std::error_code& error) noexcept {
   return error == tartan::errc::canceled || error == tartan::errc::closed || error == std::errc::bad_file_descriptor;
 }

@@ -21,7 +21,7 @@ namespace tartan::rpc {
 
 class connection;
 
-/// Descriptors that travel with a message. Closed if nobody takes them.
+/// Descriptors that travel with a message. A vector that is destroyed closes those that it still has.
 using descriptors = std::vector<tartan::detail::file_descriptor>;
 
 namespace detail {

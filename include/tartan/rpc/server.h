@@ -35,7 +35,7 @@ struct server_settings : settings {
 ///
 /// Color: each connection has one of its own, in which procedures run: different clients are served in parallel. A procedure
 /// moves on with `on` or `in` to spread the calls of one client.
-/// Threads: listening begins while nobody else uses the object.
+/// Threads: one at a time.
 /// Lifetime: must not outlive its runtime. runtime::shutdown() ends it gracefully, as close() does, if it has a listener. The handlers of the
 /// programs must live until close() or the run has ended.
 /// Errors: what a client breaks ends its connection.
@@ -44,7 +44,7 @@ struct server_settings : settings {
 class server {
  public:
   server(runtime& rt, std::shared_ptr<const programs> serves, server_settings with = {});
-  /// The same for programs that nobody else has.
+  /// The same with programs of its own.
   server(runtime& rt, programs serves, server_settings with = {});
   server(server&&) noexcept = default;
   server& operator=(server&&) noexcept = delete;

@@ -56,27 +56,38 @@ struct retransmission {
 };
 
 /// The settings of a connection.
+///
+/// Errors: the constructor of connection throws std::invalid_argument for a limit of 0, and for more than 65536 most_calls.
 struct settings {
-  std::size_t most_record_bytes = std::size_t{1} << 21;  ///< of a message; a longer one ends the connection: too_large
-  std::size_t most_calls = 256;         ///< of the peer's, in progress; further ones are not read until one is answered
-  std::size_t most_outstanding = 1024;  ///< own calls; coroutines wait for one to end, callbacks get errc::busy
-  buf::watermarks queue{std::size_t{4} << 20,
-                        std::size_t{1} << 20};  ///< bytes to be sent: no call is read above high_bytes
-  std::chrono::nanoseconds call_timeout{};      ///< of calls that name none; 0: none. On datagrams see `resend`
-  std::chrono::nanoseconds upgrade_limit = std::chrono::seconds{10};  ///< for a stream to be replaced
-  std::chrono::nanoseconds
-      idle_limit{};  ///< without a message and without a call in progress: errc::timed_out; 0: none
-  std::chrono::nanoseconds linger_limit = std::chrono::seconds{2};  ///< for a peer to close its end after drain()
+  /// Bytes of a message. A peer that announces a longer one is disconnected: errc::too_large.
+  std::size_t most_record_bytes = std::size_t{1} << 21;
+  /// Calls of the peer in progress. Further calls begin when one of these is answered.
+  std::size_t most_calls = 256;
+  /// Own calls in progress. Further coroutines wait for one of these to end, further callbacks get errc::busy.
+  std::size_t most_outstanding = 1024;
+  /// Bytes to be sent. Above high_bytes no call of the peer begins, and own calls wait.
+  buf::watermarks queue{std::size_t{4} << 20, std::size_t{1} << 20};
+
+  /// For calls whose call_options name no timeout. 0: a call on a stream waits for the connection's end, one on datagrams
+  /// as `resend` says.
+  std::chrono::nanoseconds call_timeout{};
+  /// For a stream to be replaced, or sealed by a server: errc::timed_out.
+  std::chrono::nanoseconds upgrade_limit = std::chrono::seconds{10};
+  /// Without a message and without a call in progress: the connection ends with errc::timed_out. 0: no limit.
+  std::chrono::nanoseconds idle_limit{};
+  /// For a peer to close its end after drain().
+  std::chrono::nanoseconds linger_limit = std::chrono::seconds{2};
   retransmission resend;
-  address peer{};  ///< for call_info, where the stream does not say: TLS
+
+  /// The peer's address, for call_info, where the stream does not know it (TLS). A server fills it in.
+  address peer{};
   xdr::limits decoding;
-  /// Descriptors may be passed with calls and replies; Unix sockets only. Each read then takes one more system call's
-  /// argument, and at most 16 descriptors come with a message.
+  /// Lets descriptors travel with calls and replies, at most 16 with each. Unix sockets only.
   bool passes_descriptors = false;
-  /// Remembers the replies of calls that a program marks as not idempotent. Shared by the connections that clients of one
-  /// server may use for a call that they repeat. Null: none, except that a datagram socket gets one of its own.
+  /// Remembers replies, so that a repeated call does not run again. Share one among the connections of a server. Null:
+  /// none on streams, a cache of its own on a datagram socket.
   std::shared_ptr<duplicate_cache> duplicates;
-  /// Empty: every call is accepted.
+  /// Null: every call is accepted.
   authenticate_function authenticate;
 };
 

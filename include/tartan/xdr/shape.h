@@ -76,7 +76,7 @@ concept enumeration = std::is_enum_v<T> && requires(T value) {
   return bytes + padding_of(bytes);
 }
 
-/// How deep values may be nested if nobody says otherwise.
+/// The default of limits::depth.
 inline constexpr std::size_t default_depth = 64;
 
 }  // namespace tartan::xdr::detail

@@ -152,6 +152,10 @@ void connection::drain() const {
   of->here([of] { of->drain(); });
 }
 
+connection connection_of(const call_info& of) {
+  return connection{of.over.lock()};
+}
+
 void detail::when_gone(const connection& of, std::function<void()> f) {
   const std::shared_ptr<connection_state>& state = of.owner_->state();
   state->here([state, f = std::move(f)]() mutable { state->when_gone(std::move(f)); });

@@ -98,7 +98,6 @@ void connection_state::start(const std::shared_ptr<connection_owner>& owner) {
 task<> connection_state::run(std::shared_ptr<connection_state> self) {
   co_await with_task_group([&self](task_group& all) -> task<> {
     self->coroutines_ = &all;
-    if (self->drains_) all.spawn_in(self->where_, &finish, self);
     std::error_code why;
     try {
       why = co_await self->receive();
@@ -295,6 +294,8 @@ void connection_state::end(std::error_code why) {
   transport_->queued().fail(why);
   parked_.clear();
   held_.clear();
+  starting_.cancel();  // both wait for procedures, which may take as long as they like
+  finishing_.cancel();
   for (auto& [xid, one] : std::exchange(outstanding_, {})) one->end(why);
   if (const auto asked = std::exchange(replacement_, nullptr)) {
     asked->error = why;

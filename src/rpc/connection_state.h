@@ -151,18 +151,19 @@ class connection_state : public std::enable_shared_from_this<connection_state> {
   std::deque<std::shared_ptr<pending_call>> held_;  ///< outstanding, and not sent
   channel<bool> wake_{capacity{1}};                 ///< of the reader while it is paused
   join_handle<result<>> reading_;                   ///< while the reader waits for bytes
+  join_handle<> starting_;                          ///< of start_parked(), while that runs
+  join_handle<> finishing_;                         ///< of finish()
   join_handle<> life_;                              ///< of run()
   task_group* coroutines_ = nullptr;
   one_shot ended_{"the end of an RPC connection"};
   std::error_code reason_;
   bool reads_ = false;  ///< messages are being taken: what they queue is sent behind them
   bool flush_posted_ = false;
-  bool writes_ = false;         ///< write() has begun
-  bool starts_parked_ = false;  ///< start_parked() has begun
-  bool sends_held_ = false;     ///< send_held() has begun
-  bool is_replacing_ = false;   ///< nothing is sent
-  bool drains_ = false;         ///< no further call is taken
-  bool has_finished_ = false;   ///< each call that was taken is answered
+  bool writes_ = false;        ///< write() has begun
+  bool sends_held_ = false;    ///< send_held() has begun
+  bool is_replacing_ = false;  ///< nothing is sent
+  bool drains_ = false;        ///< no further call is taken
+  bool has_finished_ = false;  ///< each call that was taken is answered
   bool is_over_ = false;
   bool is_gone_ = false;
 };

@@ -89,32 +89,43 @@ TEST_P(rpc_peers, lend_a_coroutine_its_arguments_until_it_ends) {
 TEST_P(rpc_peers, may_be_called_back_by_the_only_call_in_progress) {
   with.most_calls = 1;
   auto all = std::make_shared<programs>();
-  connection* back = nullptr;
   int answered = 0;
   // Calls the client before it answers.
   all->add(400123, 1, [&](call&& c) {
     spawn_in(
         here_color,
-        [&](reply_token to) -> task<> {
-          const auto got = co_await back->call<kiosk_v1::null>();
+        [&](connection back, reply_token to) -> task<> {
+          const auto got = co_await back.call<kiosk_v1::null>();
           EXPECT_EQ(got.error(), errc::program_unavailable);
           ++answered;
           to.success();
         },
-        c.take_answer())
+        connection_of(c.info()), c.take_answer())
         .detach();
   });
   in_color([&]() -> task<> {
     auto ends = local::pair(rt(), here_color, here_color);
     const connection client{any_stream{std::move(ends->first)}, with};
-    connection server{any_stream{std::move(ends->second)}, with, all};
-    back = &server;
+    const connection server{any_stream{std::move(ends->second)}, with, all};
     std::vector<join_handle<>> calls;
     for (int n = 0; n < 2; ++n) {
       calls.push_back(spawn_in(here_color, [&]() -> task<> { EXPECT_TRUE(co_await client.call<kiosk_v1::null>()); }));
     }
     for (auto& each : calls) co_await each.join();
     EXPECT_EQ(answered, 2);
+  });
+}
+
+TEST_P(rpc_peers, may_leave_while_calls_are_parked_and_one_is_never_answered) {
+  with.most_calls = 1;
+  play_bytes(all(), [&](local::stream& bytes, connection& server) -> task<> {
+    const std::string arguments{"\0\0\0\1x\0\0\0", 8};
+    EXPECT_TRUE(co_await bytes.write(call_record(1, 3, arguments) + call_record(2, 3, arguments)));
+    co_await until([&] { return served.waiting.size() == 1; });
+    for (int n = 0; n < 5; ++n) co_await moment();
+    server.close();
+    EXPECT_EQ(co_await server.ended(), tartan::errc::closed);
+    EXPECT_EQ(served.calls, 1);
   });
 }
 

@@ -114,7 +114,7 @@ void connection_state::take_or_park(incoming&& came, call_header& head) {
     if (permit) return take_call(std::move(came), head, *std::move(permit));
   }
   parked_.push_back({std::move(came), std::move(head)});
-  if (!starts_parked_) starts_parked_ = coroutines_->spawn_in(where_, &start_parked, shared_from_this());
+  if (!starting_) starting_ = spawn_in(where_, &start_parked, shared_from_this());
 }
 
 task<> connection_state::start_parked(std::shared_ptr<connection_state> self) {
@@ -128,7 +128,7 @@ task<> connection_state::start_parked(std::shared_ptr<connection_state> self) {
     self->take_call(std::move(one.came), one.head, *std::move(permit));
     if (self->replacement_ != nullptr) self->interrupt_reader();
   }
-  self->starts_parked_ = false;
+  self->starting_ = {};
   self->wake_reader();
 }
 
@@ -182,8 +182,8 @@ task<result<>> connection_state::replace(std::shared_ptr<connection_state> self,
 }
 
 void connection_state::drain() {
-  if (std::exchange(drains_, true) || reason_ || coroutines_ == nullptr) return;
-  coroutines_->spawn_in(where_, &finish, shared_from_this());
+  if (std::exchange(drains_, true) || reason_) return;
+  finishing_ = spawn_in(where_, &finish, shared_from_this());
 }
 
 /// Waits until each call that was read is answered, and the answers are sent.

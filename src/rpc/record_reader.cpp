@@ -35,6 +35,8 @@ void record_reader::add(std::size_t bytes) {
   input_.commit(bytes);
   if (bytes == room_bytes_ && bytes >= block_bytes_ / 2) {
     block_bytes_ = std::min(4 * block_bytes_, largest_block_bytes);
+  } else if (bytes < block_bytes_ / 16) {
+    block_bytes_ = std::max(block_bytes_ / 4, first_block_bytes);
   }
   room_bytes_ -= bytes;
 }
@@ -43,7 +45,6 @@ void record_reader::release_room() noexcept {
   if (!input_.empty()) return;  // slices keep the block: each byte of a slow sender would get one of its own
   input_.release_room();
   room_bytes_ = 0;
-  block_bytes_ = first_block_bytes;
 }
 
 result<std::optional<buf::chain>> record_reader::next() {

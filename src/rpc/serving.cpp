@@ -179,7 +179,8 @@ void connection_state::take_call(incoming&& came, call_header& head, semaphore::
                  .credentials = std::move(head.credentials),
                  .verifier = std::move(head.verifier),
                  .peer = transport_->is_reliable() ? peer_ : came.from,
-                 .is_datagram = !transport_->is_reliable()};
+                 .is_datagram = !transport_->is_reliable(),
+                 .over = owner_};
   try {
     begin_call(info, std::move(came), path);
   } catch (...) {

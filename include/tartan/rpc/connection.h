@@ -189,7 +189,7 @@ class connection {
   explicit operator bool() const noexcept { return owner_ != nullptr; }
 
  private:
-  friend class detail::connection_state;
+  friend connection connection_of(const call_info& of);
   friend void detail::when_gone(const connection& of, std::function<void()> f);
   explicit connection(std::shared_ptr<detail::connection_owner> owner) noexcept : owner_{std::move(owner)} {}
 
@@ -198,6 +198,10 @@ class connection {
 
   std::shared_ptr<detail::connection_owner> owner_;
 };
+
+/// The connection that a call came on, for calls in the other direction: `co_await connection_of(info).call<P>(...)`. Empty if
+/// no handle of it is left.
+[[nodiscard]] connection connection_of(const call_info& of);
 
 namespace detail {
 

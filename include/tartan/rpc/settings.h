@@ -19,6 +19,10 @@ namespace tartan::rpc {
 
 class duplicate_cache;
 
+namespace detail {
+class connection_owner;
+}  // namespace detail
+
 /// What a call says about itself.
 struct call_info {
   std::uint32_t xid = 0;
@@ -29,6 +33,7 @@ struct call_info {
   opaque_auth verifier;
   address peer;  ///< as the socket has it; empty for a Unix socket without a name
   bool is_datagram = false;
+  std::weak_ptr<detail::connection_owner> over{};  ///< for connection_of()
 };
 
 /// Turns the stream under a live connection into another one, usually by a TLS handshake.

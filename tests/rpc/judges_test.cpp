@@ -200,7 +200,7 @@ judge::everything some_of_everything() {
 task<> check_values(rpc::connection over, std::size_t most) {
   const judge::JUDGE_V1::client client{over};
   EXPECT_TRUE(co_await client.judge_null());
-  for (const std::size_t size : {0, 1, 2, 3, 4, 5, 400, 1023, 4096, 8000, 65536, 300001}) {
+  for (const std::size_t size : {0u, 1u, 2u, 3u, 4u, 5u, 400u, 1023u, 4096u, 8000u, 65536u, 300001u}) {
     if (size > most) break;
     const std::string text = text_of(size);
     const auto got = co_await client.judge_echo(judge::content{text});

@@ -13,13 +13,18 @@ thread_local bool is_counting = false;
 thread_local std::int64_t taken = 0;
 thread_local std::int64_t most_taken = 0;
 
-void* take(std::size_t bytes) {
+void* take_if_there_is(std::size_t bytes) noexcept {
   void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
-  if (memory == nullptr) throw std::bad_alloc{};
-  if (is_counting) {
+  if (memory != nullptr && is_counting) {
     taken += static_cast<std::int64_t>(malloc_usable_size(memory));
     most_taken = std::max(most_taken, taken);
   }
+  return memory;
+}
+
+void* take(std::size_t bytes) {
+  void* const memory = take_if_there_is(bytes);
+  if (memory == nullptr) throw std::bad_alloc{};
   return memory;
 }
 
@@ -35,6 +40,12 @@ void* operator new(std::size_t bytes) {
 }
 void* operator new[](std::size_t bytes) {
   return take(bytes);
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return take_if_there_is(bytes);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return take_if_there_is(bytes);
 }
 void operator delete(void* memory) noexcept {
   give_back(memory);

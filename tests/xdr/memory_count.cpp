@@ -7,18 +7,39 @@
 #include <cstdlib>
 #include <new>
 
+#include "core/memory.h"
+
 namespace {
 
 thread_local bool is_counting = false;
 thread_local std::int64_t taken = 0;
 thread_local std::int64_t most_taken = 0;
 
+void count(std::size_t bytes) noexcept {
+  taken += static_cast<std::int64_t>(bytes);
+  most_taken = std::max(most_taken, taken);
+}
+
+}  // namespace
+
+#if TARTAN_THREAD_SANITIZER
+
+// clang's ThreadSanitizer has an operator new that cannot be replaced. It tells of each call.
+extern "C" std::size_t __sanitizer_get_allocated_size(const volatile void* memory);
+extern "C" void __sanitizer_malloc_hook(const volatile void* memory, std::size_t bytes) {
+  if (is_counting && memory != nullptr) count(bytes);
+}
+extern "C" void __sanitizer_free_hook(const volatile void* memory) {
+  if (is_counting && memory != nullptr) taken -= static_cast<std::int64_t>(__sanitizer_get_allocated_size(memory));
+}
+
+#else
+
+namespace {
+
 void* take_if_there_is(std::size_t bytes) noexcept {
   void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
-  if (memory != nullptr && is_counting) {
-    taken += static_cast<std::int64_t>(malloc_usable_size(memory));
-    most_taken = std::max(most_taken, taken);
-  }
+  if (memory != nullptr && is_counting) count(malloc_usable_size(memory));
   return memory;
 }
 
@@ -59,6 +80,8 @@ void operator delete(void* memory, std::size_t) noexcept {
 void operator delete[](void* memory, std::size_t) noexcept {
   give_back(memory);
 }
+
+#endif
 
 namespace tartan::xdr::test {
 

@@ -5,6 +5,7 @@
 #include <random>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <tartan/core/on.h>
 #include <tartan/core/post.h>
 #include <tartan/core/spawn.h>
@@ -59,6 +60,15 @@ std::error_code as_end(const std::error_code& why) {
 
 }  // namespace
 
+void check(const settings& with) {
+  const std::size_t calls = with.most_calls;
+  if (calls == 0 || calls > most_of_calls) {
+    throw std::invalid_argument{"tartan: rpc::settings::most_calls is " + std::to_string(calls) +
+                                ", not from 1 to 65536"};
+  }
+  if (with.most_outstanding == 0) throw std::invalid_argument{"tartan: rpc::settings::most_outstanding is 0"};
+}
+
 connection_state::connection_state(tartan::detail::runtime_state& rt, std::unique_ptr<transport> over,
                                    settings&& settings_, std::shared_ptr<const programs> serves)
     : with{std::move(settings_)},
@@ -72,10 +82,7 @@ connection_state::connection_state(tartan::detail::runtime_state& rt, std::uniqu
       next_xid_{drawn(rt)},
       places_{with.most_outstanding},
       in_progress_{with.most_calls} {
-  if (with.most_calls == 0 || with.most_calls > most_of_calls || with.most_outstanding == 0) {
-    throw std::invalid_argument{
-        "tartan: rpc::settings: most_calls must be from 1 to 65536, most_outstanding at least 1"};
-  }
+  check(with);
   if (duplicates_ == nullptr && !transport_->is_reliable()) duplicates_ = std::make_shared<duplicate_cache>();
 }
 

@@ -27,6 +27,8 @@ namespace tartan::rpc::detail {
 
 class connection_owner;
 
+/// Errors: std::invalid_argument, as settings says.
+void check(const settings& with);
 /// Says on stderr what has failed, and why.
 void report_exception(const char* what, std::exception_ptr thrown) noexcept;
 

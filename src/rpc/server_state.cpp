@@ -8,10 +8,14 @@
 #include <tartan/time/with_timeout.h>
 #include <utility>
 
+#include "rpc/connection_state.h"
+
 namespace tartan::rpc::detail {
 
 server_state::server_state(runtime& rt, std::shared_ptr<const programs> serves, server_settings&& with)
-    : rt_{&rt}, strand_{rt, "rpc server"}, programs_{std::move(serves)}, with_{std::move(with)} {}
+    : rt_{&rt}, strand_{rt, "rpc server"}, programs_{std::move(serves)}, with_{std::move(with)} {
+  check(with_);
+}
 
 template <class Listener>
 void server_state::serve(Listener from, stream_upgrade seal) {

@@ -119,6 +119,16 @@ TEST_P(rpc_servers, end_their_connections_when_they_close) {
   });
 }
 
+TEST_P(rpc_servers, say_which_setting_is_wrong) {
+  for (const std::size_t calls : {std::size_t{0}, std::size_t{65537}}) {
+    with.most_calls = calls;
+    EXPECT_THROW((server{rt(), all(), with}), std::invalid_argument);
+  }
+  with = {};
+  with.most_outstanding = 0;
+  EXPECT_THROW((server{rt(), all(), with}), std::invalid_argument);
+}
+
 TEST_P(rpc_servers, say_which_address_is_none) {
   server site{rt(), all()};
   EXPECT_THROW(site.listen("nowhere"), std::invalid_argument);

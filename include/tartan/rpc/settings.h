@@ -62,7 +62,8 @@ struct retransmission {
 
 /// The settings of a connection.
 ///
-/// Errors: the constructor of connection throws std::invalid_argument for a limit of 0, and for more than 65536 most_calls.
+/// Errors: connection and server throw std::invalid_argument for a most_calls that is not from 1 to 65536, and for a
+/// most_outstanding of 0.
 struct settings {
   /// Bytes of a message. A peer that announces a longer one is disconnected: errc::too_large.
   std::size_t most_record_bytes = std::size_t{1} << 21;

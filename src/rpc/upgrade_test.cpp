@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <tartan/core/yield.h>
 
 #include "rpc/message.h"
@@ -27,12 +29,19 @@ task<result<any_stream>> begin_handshake(any_stream plain) {
   EXPECT_EQ(heard, "server\n");
   co_return plain;
 }
+/// Anything else than the client's line fails, at its first wrong byte.
 task<result<any_stream>> end_handshake(any_stream plain) {
+  const std::string_view expected = "client\n";
   std::string heard;
-  const result<std::size_t> got = co_await plain.read_until(heard, "\n", 100);
+  while (heard.size() < expected.size()) {
+    std::array<char, 1> next{};
+    const result<std::size_t> got = co_await plain.read_some(next);
+    if (!got) co_return got.error();
+    heard.push_back(next[0]);
+    if (!expected.starts_with(heard)) co_return std::make_error_code(std::errc::protocol_error);
+  }
   const result<std::size_t> sent = co_await plain.write("server\n");
-  EXPECT_TRUE(sent && got);
-  EXPECT_EQ(heard, "client\n");
+  if (!sent) co_return sent.error();
   co_return plain;
 }
 
@@ -94,7 +103,9 @@ TEST_P(rpc_upgrades, end_the_connection_at_bytes_that_came_before_its_answer) {
     // A second call is on its way before the first is answered: it could come from anybody, and must not run in the sealed stream.
     client.call_back<kiosk_v1::null>([](result<>) {}, with_flavor(auth_flavor::tls));
     client.call_back<kiosk_v1::echo>([](result<xdr::data<>> got) { EXPECT_FALSE(got); }, {}, xdr::data<>{"injected"});
-    EXPECT_EQ(co_await server.ended(), errc::malformed);
+    const std::error_code why = co_await server.ended();
+    // They came with the first call, or a moment later, and then they are no handshake.
+    EXPECT_TRUE(why == errc::malformed || why == std::errc::protocol_error) << why.message();
     EXPECT_EQ(served.calls, 0);
   });
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <tartan/core/channel.h>
 #include <tartan/core/stop_token.h>
@@ -311,16 +312,19 @@ TEST_P(http_clients, end_a_request_whose_body_fails) {
 
 // An answer that has come early says nothing of what the server was sent.
 TEST_P(http_clients, end_a_request_whose_body_fails_behind_an_early_answer) {
+  std::atomic<bool> is_answered{false};  // the body has another color
   play(
       [&](int, talker& client) -> task<> {
         static_cast<void>(co_await client.hear_until("\r\n\r\n"));
         co_await client.say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        is_answered = true;
         static_cast<void>(co_await client.hear_all());
       },
       [&](http::client& web, scripted_server& server) -> task<> {
         client_request fails{"POST", server.url()};
         fails.body_from(
-            [this](http::upload&) -> task<result<>> {
+            [&](http::upload&) -> task<result<>> {
+              co_await until([&] { return is_answered.load(); });
               for (int n = 0; n < 20; ++n) co_await moment();
               co_return std::make_error_code(std::errc::io_error);
             },

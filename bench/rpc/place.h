@@ -125,7 +125,7 @@ class rpc_clock {
   bool ended_ = false;
 };
 
-/// Tells the one who has started the server.
+/// Tells the parent process where the server listens.
 inline void say_ready() {
   std::puts("ready");
   std::fflush(stdout);

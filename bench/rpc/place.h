@@ -125,7 +125,7 @@ class rpc_clock {
   bool ended_ = false;
 };
 
-/// Tells the parent process where the server listens.
+/// Tells the parent process that the server listens.
 inline void say_ready() {
   std::puts("ready");
   std::fflush(stdout);

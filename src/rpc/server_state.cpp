@@ -81,8 +81,7 @@ task<> server_state::seal_and_add(std::shared_ptr<server_state> self, any_stream
 
 void server_state::add(connection made) {
   const std::uint64_t id = next_id_++;
-  made.on_end(
-      [self = shared_from_this(), id](std::error_code) { self->strand_.post([self, id] { self->remove(id); }); });
+  when_gone(made, [self = shared_from_this(), id] { self->strand_.post([self, id] { self->remove(id); }); });
   connections_.emplace(id, std::move(made));
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <tartan/core/yield.h>
 #include <tartan/io/local.h>
@@ -116,6 +117,44 @@ TEST_P(rpc_servers, end_their_connections_when_they_close) {
     EXPECT_EQ(co_await c.ended(), errc::disconnected);
     const std::size_t there = co_await site.connections();
     EXPECT_EQ(there, 0u);
+  });
+}
+
+/// Its procedure takes as long as the test wants.
+struct slow {
+  static xdr::data<> echo(xdr::data<> all) { return all; }
+  task<std::int32_t> add(std::int32_t a, std::int32_t b) {
+    has_begun = true;
+    while (!may_end) co_await sleep(std::chrono::milliseconds{1});
+    has_ended = true;
+    co_return a + b;
+  }
+  static void wait(xdr::text<16> what, const call_info&, reply<xdr::text<16>> to) { to(what); }
+
+  std::atomic<bool> has_begun{false};  // in the connection's color
+  std::atomic<bool> may_end{false};
+  std::atomic<bool> has_ended{false};
+};
+
+TEST_P(rpc_servers, close_when_no_procedure_runs_any_more) {
+  slow handler;
+  programs its;
+  its.add<kiosk_v1>(handler);
+  server site{rt(), std::move(its), with};
+  in_color([&]() -> task<> {
+    {
+      const connection c = co_await to(site.listen("127.0.0.1:0"));
+      c.call_back<kiosk_v1::add>([](result<std::int32_t>) {}, {}, 1, 2);
+      co_await until([&] { return handler.has_begun.load(); });
+      c.close();
+    }
+    auto closing = spawn_in(tartan::test::here_color, [&]() -> task<> {
+      co_await site.close(std::chrono::hours{1});
+      EXPECT_TRUE(handler.has_ended);
+    });
+    for (int n = 0; n < 20; ++n) co_await moment();
+    handler.may_end = true;
+    co_await closing.join();
   });
 }
 

@@ -46,7 +46,7 @@ class version_writer {
  private:
   static std::string number(const value& of) { return to_string(*of.number); }
   [[nodiscard]] std::string procedure_name(const procedure& of) const {
-    static const hidden_names members{"program", "version", "name", "client", "dispatch"};
+    static const hidden_names members{"program", "version", "name", "client", "dispatch", "of", "argument", "result", "number"};
     const std::string found = cpp_name(of.name);
     return members.contains(found) || found == name_ ? found + "_" : found;
   }

@@ -143,6 +143,7 @@ class parser {
   void read_namespace() {
     take();
     const token name = name_of("a namespace");
+    if (scope_.size() >= most_nested) fail("namespaces are nested more than " + std::to_string(most_nested) + " deep");
     scope_.push_back(name.text);
     try {
       read_block("the namespace", [this] { read_definition(); });

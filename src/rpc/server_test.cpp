@@ -125,7 +125,7 @@ struct slow {
   static xdr::data<> echo(xdr::data<> all) { return all; }
   task<std::int32_t> add(std::int32_t a, std::int32_t b) {
     has_begun = true;
-    while (!may_end) co_await sleep(std::chrono::milliseconds{1});
+    while (!may_end) static_cast<void>(co_await sleep(std::chrono::milliseconds{1}));
     has_ended = true;
     co_return a + b;
   }

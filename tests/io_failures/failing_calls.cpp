@@ -18,6 +18,7 @@ static_assert(!names.back().empty());
 
 /// What becomes of one kind of call.
 struct plan {
+  std::atomic<unsigned long> made{0};  ///< since the program began
   std::atomic<bool> fails{false};
   std::atomic<bool> spares_wakes{false};
   std::atomic<int> error{0};
@@ -48,10 +49,13 @@ bool failing_call::struck() const noexcept { return plan_of(which_).left < 0; }
 
 unsigned failing_call::made() const noexcept { return static_cast<unsigned>(before_ - plan_of(which_).left); }
 
+unsigned long calls_made(call which) noexcept { return plan_of(which).made.load(std::memory_order_relaxed); }
+
 bool spares_wakes(call which) noexcept { return plan_of(which).spares_wakes; }
 
 int next_error(call which) noexcept {
   plan& its = plan_of(which);
+  its.made.fetch_add(1, std::memory_order_relaxed);
   if (!its.fails) return 0;
   const long left = its.left.fetch_sub(1);
   return left <= 0 && -left < its.times ? its.error.load() : 0;

@@ -54,6 +54,9 @@ class failing_call {
   long before_;
 };
 
+/// How often a call was made since the program began, whether it failed or not.
+[[nodiscard]] unsigned long calls_made(call which) noexcept;
+
 /// For the wrappers: whether this call does not fail, nor count, for a descriptor that wakes a worker.
 [[nodiscard]] bool spares_wakes(call which) noexcept;
 
